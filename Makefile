@@ -1,0 +1,58 @@
+# Everything runs in .venv, built once from constraints.txt and rebuilt only when it or pyproject.toml changes.
+# `make demo` needs the core and matplotlib only; the other targets add what they need on top.
+
+PYTHON ?= python3
+WORKERS ?= 2
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+INPUTS := pyproject.toml constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test quick check bench docs clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "vibayes needs Python 3.11 or newer; say which one: make PYTHON=python3.11 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(INPUTS) | $(BIN)/python
+	$(PIP) -e '.[plot]'
+	@touch $@
+
+$(VENV)/.dev: $(INPUTS) | $(BIN)/python
+	$(PIP) -e '.[plot,peers,dev]'
+	@touch $@ $(VENV)/.core
+
+$(VENV)/.docs: $(INPUTS) | $(BIN)/python
+	$(PIP) -e '.[plot,docs]'
+	@touch $@ $(VENV)/.core
+
+demo: $(VENV)/.core  ## simulate the example structures and draw them into demo_output/
+	$(BIN)/python -m vibayes.demo --out demo_output
+
+test: $(VENV)/.dev  ## run the whole test suite, examples in the documentation included
+	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+quick: $(VENV)/.dev  ## run the tests that take a moment
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
+
+check: $(VENV)/.dev  ## format, lint, types and layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev  ## measure speed and accuracy
+	$(BIN)/python benchmarks/run.py
+
+docs: $(VENV)/.docs  ## build the documentation into site/
+	$(BIN)/python -m mkdocs build --strict
+
+clean:  ## remove everything that can be made again
+	rm -rf $(VENV) demo_output site build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

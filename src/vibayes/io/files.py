@@ -1,0 +1,99 @@
+"""Files that are there when read, and whole when written."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from vibayes.errors import InvalidInput
+from vibayes.naming import nearest, quoted
+
+PathLike = str | os.PathLike[str]
+
+
+def existing_file(where: str, path: PathLike) -> Path:
+    """Check that a file is there to be read.
+
+    Args:
+        where: the function to blame in the message, such as ``read_csv``.
+        path: the file.
+
+    Returns:
+        The file as a `Path`.
+
+    Raises:
+        InvalidInput: there is no such file; the message names its likeliest neighbours.
+
+    Examples:
+        >>> existing_file("read_csv", __file__).name
+        'files.py'
+    """
+    path = Path(path)
+    if path.is_file():
+        return path
+    if path.is_dir():
+        raise InvalidInput(where, "a file", f"the folder '{path}'", "name a file in it")
+    if not path.parent.is_dir():
+        raise InvalidInput(
+            where, "an existing file", f"'{path}', whose folder does not exist", "check the folder"
+        )
+    neighbours = sorted(each.name for each in path.parent.iterdir() if each.suffix == path.suffix)
+    remedy = nearest(path.name, neighbours) if neighbours else "check the path"
+    raise InvalidInput(where, "an existing file", f"'{path}', which does not exist", remedy)
+
+
+@contextmanager
+def whole_file(where: str, path: PathLike) -> Iterator[BinaryIO]:
+    """Write a file completely or not at all.
+
+    The bytes go to a temporary file in the same folder, which takes the place of `path` only when everything
+    has been written; if anything fails before that, what was at `path` is still there.
+
+    Args:
+        where: the function to blame in the message, such as ``write_csv``.
+        path: the file to write or replace.
+
+    Yields:
+        The open temporary file.
+
+    Raises:
+        InvalidInput: the folder does not exist, or `path` is a folder.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with whole_file("write_text", f"{folder}/a.txt") as file:
+        ...         _ = file.write(b"all of it")
+        ...     Path(folder, "a.txt").read_bytes()
+        b'all of it'
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InvalidInput(where, "a file", f"the folder '{path}'", "add a file name")
+    if not path.parent.is_dir():
+        raise InvalidInput(where, "an existing folder", f"'{path.parent}'", "create it first")
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def listed(names: list[str]) -> str:
+    """The names a file offers, for a message.
+
+    Examples:
+        >>> listed(["time", "force"])
+        "choose among 'time', 'force'"
+        >>> listed([])
+        'the file has none'
+    """
+    return f"choose among {quoted(names)}" if names else "the file has none"

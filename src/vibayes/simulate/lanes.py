@@ -1,0 +1,141 @@
+"""The loop that advances time, for a batch of parameter sets at once.
+
+Each parameter set is a *lane* with its own time. One pass of the loop moves every lane by one step: to its next event, to the
+end of its piece of input, or as far as its error control allows. Lanes do not wait for one another, so a set with many events
+costs only itself. A lane that has finished or failed stands still; its remaining samples stay NaN.
+
+Time is kept as (piece of input, time within it), which does not lose digits over a long record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from vibayes.simulate.crossing import first_crossing
+from vibayes.simulate.method import Method, horner
+from vibayes.simulate.status import Status
+from vibayes.structure.hybrid import HybridSystem, Modes, State
+
+Scalar = Any
+_IDLE_LIMIT = 100
+"""Consecutive events without progress in time that count as chattering."""
+
+
+class Lane(NamedTuple):
+    """What the next step of one parameter set needs."""
+
+    piece: Scalar
+    since: Scalar
+    """Time since the start of the piece."""
+    state: State
+    modes: Modes
+    step: Scalar
+    slack: tuple[Scalar, ...]
+    """Rounding by which each guard may lie below zero after an event."""
+    idle: Scalar
+    status: Scalar
+    steps: Scalar
+    rejected: Scalar
+    events: Scalar
+
+
+class Happening(NamedTuple):
+    """What a step did that is worth recording."""
+
+    arrived: Scalar
+    fired: Scalar
+    event_piece: Scalar
+    event_since: Scalar
+    modes_before: Modes
+
+
+class Clock(NamedTuple):
+    """Pieces of input: their number and length."""
+
+    pieces: int
+    interval: float
+    max_steps: int
+
+
+def begin(system: HybridSystem, state: State, method: Method, clock: Clock) -> Lane:
+    """A lane at the start."""
+    state = tuple(jnp.asarray(s, float) for s in state)
+    zero, count = jnp.zeros(()), jnp.int32(0)
+    slack = (zero,) * (len(system.guard_owners()) if method.events else 0)
+    first = jnp.asarray(method.first_step(clock.interval), float)
+    modes = system.modes_at(state)
+    return Lane(count, zero, state, modes, first, slack, count, count, count, count, count)
+
+
+def advance(
+    method: Method, clock: Clock, system: HybridSystem, drive: Callable, one: Scalar, lane: Lane
+) -> tuple[Lane, Happening]:
+    """One step of one lane; ``drive(piece, since, order)`` gives the input channels as Taylor series."""
+    live = (lane.status == Status.SUCCESS) & (lane.piece < clock.pieces)
+    span = clock.interval - lane.since
+    # A step that would leave a sliver takes it along.
+    reaches = lane.step * (1.0 + 1e-6) >= span
+    length = jnp.where(reaches, span, lane.step)
+
+    def local_drive(after, order):
+        return drive(lane.piece, lane.since + after, order)
+
+    piece = method.expand(system, lane.state, lane.modes, local_drive, length, lane.step, one)
+    guards = [(series[0] - slack, *series[1:]) for series, slack in zip(piece.guards, lane.slack, strict=True)]
+
+    def evaluate(theta):
+        values, slopes = piece.evaluate_guards(theta)
+        return [g - slack for g, slack in zip(values, lane.slack, strict=True)], slopes
+
+    stretch = jax.lax.stop_gradient(jnp.clip(lane.step / length, 1.0, 1e6) if guards else length)
+    theta, fired = first_crossing(guards, evaluate, stretch, one)
+    state = piece.state_at(theta)
+    go = live & piece.accepted
+    event = go & (fired >= 0)
+    fired = jnp.where(event, fired, -1)
+    arrived = go & ~event & reaches & (theta >= 1.0)
+    since = jnp.where(arrived, 0.0, lane.since + theta * length)
+
+    now = tuple(channel[0] for channel in drive(lane.piece, since, 0))
+    after, modes = system.switch(state, lane.modes, now, fired) if guards else (state, lane.modes)
+    slack = _slack(system, state, lane.modes, after, modes, now, fired, lane.slack)
+    idle = jnp.where(event, jnp.where(theta * length <= 1e-12 * clock.interval, lane.idle + 1, 0), lane.idle)
+    finite = jnp.bool_(True)
+    for s in after:
+        finite &= jnp.abs(s) < 1e150
+    status = jnp.where(go & ~finite, Status.DIVERGED, Status.SUCCESS)
+    status = jnp.where(idle > _IDLE_LIMIT, Status.CHATTERING, status)
+    tiny = ~piece.accepted & (piece.next_step < 1e-15 * clock.interval)
+    status = jnp.where(tiny, jnp.where(jnp.isfinite(piece.next_step) & finite, Status.STEP_TOO_SMALL, Status.DIVERGED), status)
+    status = jnp.where(lane.steps >= clock.max_steps, Status.TOO_MANY_STEPS, status)
+    moved = Lane(
+        piece=jnp.where(arrived, lane.piece + 1, lane.piece),
+        since=jnp.where(go, since, lane.since),
+        state=tuple(jnp.where(go, new, old) for new, old in zip(after, lane.state, strict=True)),
+        modes=tuple(jnp.where(go, new, old) for new, old in zip(modes, lane.modes, strict=True)),
+        step=jnp.where(live, jnp.minimum(piece.next_step, clock.interval), lane.step),
+        slack=slack,
+        idle=idle,
+        status=jnp.where(live, status, lane.status).astype(jnp.int32),
+        steps=lane.steps + go,
+        rejected=lane.rejected + (live & ~piece.accepted),
+        events=lane.events + event,
+    )
+    return moved, Happening(arrived, fired, lane.piece, since, lane.modes)
+
+
+def _slack(system, state, modes, after, new_modes, now, fired, slack):
+    """After an event, let each new guard lie below zero by what the old one missed zero by, and no more."""
+    if not slack:
+        return ()
+    old = jax.lax.stop_gradient(system.guards(state, modes, now))
+    new = jax.lax.stop_gradient(system.guards(after, new_modes, now))
+    residual = jnp.zeros_like(old[0])
+    for i, g in enumerate(old):
+        residual = jnp.where(fired == i, jnp.abs(g), residual)
+    allowed = [jnp.where((g < 0.0) & (g >= -2.0 * residual), g, 0.0) for g in new]
+    return tuple(jnp.where(fired >= 0, a, s) for a, s in zip(allowed, slack, strict=True))

@@ -1,0 +1,55 @@
+"""Fixed steps without events: the fast path for smooth laws. All lanes march together, one sample at a time."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from vibayes.simulate.lanes import Clock
+from vibayes.simulate.run import Recording, batch_axes, sensor_row
+from vibayes.simulate.runge_kutta import FixedStep, runge_kutta_4
+from vibayes.structure.structure import Structure
+
+
+@eqx.filter_jit
+def march(
+    method: FixedStep, structure: Structure, drive: Any, drive_axes: Any, start: Any, one: Any, clock: Clock, keep: Recording
+) -> Any:
+    """Rows of readings of all lanes, (lanes, samples, readings)."""
+    system = jax.vmap(lambda s, _: s.compile(), in_axes=(batch_axes(structure), 0))(structure, one)
+    state = jax.vmap(lambda s, y, _: s.start(*y), in_axes=(0, batch_axes(start), 0))(system, start, one)
+    state = tuple(jnp.broadcast_to(jnp.asarray(s, float), one.shape) for s in state)
+    length = clock.interval / method.substeps
+
+    def substep(system, drive, piece, since, state):
+        def flow(y, after):
+            return system.flow(y, None, tuple(c[0] for c in drive.series(piece, since + after, 0)))
+
+        return runge_kutta_4(flow, state, jnp.asarray(length))[0]
+
+    def sample(state, first_piece):
+        def inner(i, state):
+            piece, since = first_piece + i // method.substeps, (i % method.substeps) * length
+            return jax.vmap(partial(_apply, substep, piece, since), in_axes=(0, drive_axes, 0))(system, drive, state)
+
+        state = jax.lax.fori_loop(0, keep.refinement * method.substeps, inner, state)
+        return state, row(state, first_piece + keep.refinement)
+
+    def row(state, piece):
+        def reading(system, drive, state):
+            return sensor_row(structure, system, drive, piece, state, None, keep.states)
+
+        return jax.vmap(reading, in_axes=(0, drive_axes, 0))(system, drive, state)
+
+    first = row(state, jnp.int32(0))
+    pieces = jnp.arange(keep.samples - 1, dtype=jnp.int32) * keep.refinement
+    _, rest = jax.lax.scan(sample, state, pieces)
+    return jnp.concatenate([first[:, None], jnp.swapaxes(rest, 0, 1)], axis=1)
+
+
+def _apply(substep, piece, since, system, drive, state):
+    return substep(system, drive, piece, since, state)

@@ -1,0 +1,67 @@
+"""What a method of integration gives the stepping loop: one step as a polynomial, whether to trust it, what to try next."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import equinox as eqx
+
+from vibayes.structure.hybrid import HybridSystem, Modes, State
+
+Scalar = Any
+Series = tuple[Scalar, ...]
+"""Taylor coefficients, lowest first."""
+Drive = Callable[[Scalar, int], tuple[Series, ...]]
+"""Input channels as Taylor series: at a time after the start of the step, up to an order."""
+
+
+class Piece(NamedTuple):
+    """A step of given length, in θ ∈ [0, 1]."""
+
+    guards: Sequence[Series]
+    """Coefficients of the guards in θ."""
+    evaluate_guards: Callable[[Scalar], tuple[Sequence[Scalar], Sequence[Scalar]]]
+    """Values and θ-derivatives of the guards."""
+    state_at: Callable[[Scalar], State]
+    accepted: Scalar
+    next_step: Scalar
+    """Length to try next, should nothing intervene."""
+    evaluations: int
+    """Evaluations of the flow map this step took."""
+
+
+class Method(eqx.Module):
+    """Base of the methods: frozen settings, no state.
+
+    A method says by its attribute ``events`` whether it locates events; one that does not takes the modes from the state.
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def events(self) -> bool: ...  # noqa: D102
+
+    @abstractmethod
+    def expand(
+        self, system: HybridSystem, state: State, modes: Modes, drive: Drive, length: Scalar, wish: Scalar, one: Scalar
+    ) -> Piece:
+        """Attempt a step of the given length, which may have been cut from the wish to end at a sample."""
+
+    @abstractmethod
+    def first_step(self, interval: float) -> float:
+        """Length of the very first attempt, for input pieces of this length."""
+
+
+def horner(series: Sequence[Scalar], theta: Scalar) -> Scalar:
+    """Σ c_k θ^k."""
+    value = series[-1]
+    for c in reversed(series[:-1]):
+        value = value * theta + c
+    return value
+
+
+def horner_slope(series: Sequence[Scalar], theta: Scalar) -> Scalar:
+    """Σ k c_k θ^(k−1)."""
+    return horner([k * c for k, c in enumerate(series)][1:], theta)

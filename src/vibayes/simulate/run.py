@@ -1,0 +1,118 @@
+"""Run a batch of lanes to the end, recording samples and events on the way."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from vibayes.simulate.lanes import Clock, Lane, advance, begin
+from vibayes.simulate.method import Method
+from vibayes.simulate.status import Status
+from vibayes.structure.hybrid import HybridSystem
+from vibayes.structure.structure import Structure
+
+Scalar = Any
+
+
+class Events(NamedTuple):
+    """Event table of every lane, filled up to the lane's count."""
+
+    piece: Any
+    since: Any
+    guard: Any
+    before: Any
+    after: Any
+
+
+class Raw(NamedTuple):
+    """What a run leaves: one row per lane and sample, the events, and the lanes as they ended."""
+
+    rows: Any
+    events: Events | None
+    lanes: Lane
+
+
+class Recording(NamedTuple):
+    """What to keep: samples, steps of input per sample, room for events, whether states are kept."""
+
+    samples: int
+    refinement: int
+    events: int
+    states: bool
+
+
+def batch_axes(tree: Any) -> Any:
+    """Axis 0 for leaves with one entry per lane, None for those shared by all."""
+    return jax.tree.map(lambda leaf: 0 if jnp.ndim(leaf) else None, tree)
+
+
+# Twice the default width: the step is pure arithmetic, and narrower machines ignore the wish.
+_WIDE = {"xla_cpu_prefer_vector_width": 512}
+
+
+@partial(eqx.filter_jit, compiler_options=_WIDE)
+def run(
+    method: Method, structure: Structure, drive: Any, drive_axes: Any, start: Any, one: Any, clock: Clock, keep: Recording
+) -> Raw:
+    """Simulate all lanes; ``start`` holds displacements and velocities, ``one`` is 1.0 per lane."""
+    system = jax.vmap(lambda s, _: s.compile(), in_axes=(batch_axes(structure), 0))(structure, one)
+    lanes = jax.vmap(lambda s, y, _: begin(s, s.start(*y), method, clock), in_axes=(0, batch_axes(start), 0))(
+        system, start, one
+    )
+
+    def row_of(system, drive, lane):
+        modes = lane.modes if method.events else None
+        return sensor_row(structure, system, drive, lane.piece, lane.state, modes, keep.states)
+
+    def step(system, drive, one, lane):
+        lane, happening = advance(method, clock, system, drive.series, one, lane)
+        return lane, happening, row_of(system, drive, lane)
+
+    first = jax.vmap(row_of, in_axes=(0, drive_axes, 0))(system, drive, lanes)
+    width, count = first.shape[-1], one.shape[0]
+    rows = jnp.full((count, keep.samples, width), jnp.nan).at[:, 0].set(first)
+    modal = len(system.elements)
+    events = None
+    if keep.events:
+        shape = (count, keep.events)
+        blank = jnp.zeros(shape, jnp.int32)
+        events = Events(blank, jnp.zeros(shape), blank, *(jnp.zeros((*shape, modal), jnp.int32),) * 2)
+    number = jnp.arange(count)
+
+    def going(carry):
+        lanes = carry[0]
+        return jnp.any((lanes.status == Status.SUCCESS) & (lanes.piece < clock.pieces))
+
+    def body(carry):
+        lanes, rows, events = carry
+        moved, happening, row = jax.vmap(step, in_axes=(0, drive_axes, 0, 0))(system, drive, one, lanes)
+        sampled = happening.arrived & (moved.piece % keep.refinement == 0)
+        at = jnp.where(sampled, moved.piece // keep.refinement, keep.samples)
+        rows = rows.at[number, at].set(row, mode="drop")
+        if events is not None:
+            at = jnp.where(happening.fired >= 0, lanes.events, keep.events)
+            entry = Events(
+                happening.event_piece,
+                happening.event_since,
+                happening.fired,
+                jnp.stack(happening.modes_before, -1),
+                jnp.stack(moved.modes, -1),
+            )
+            events = Events(*(b.at[number, at].set(e, mode="drop") for b, e in zip(events, entry, strict=True)))
+        return moved, rows, events
+
+    lanes, rows, events = jax.lax.while_loop(going, body, (lanes, rows, events))
+    return Raw(rows, events, lanes)
+
+
+def sensor_row(structure: Structure, system: HybridSystem, drive: Any, piece: Any, state: Any, modes: Any, states: bool):
+    """Readings of all sensors at the start of a piece, then (if kept) states and modes."""
+    now = tuple(channel[0] for channel in drive.series(piece, 0.0 * state[0], 0))
+    motion = system.motion(state, modes, now)
+    readings = [sensor.measure(structure, system, motion) for sensor in structure.sensors]
+    kept = [*state, *(seen.mode for seen in motion.locals)] if states else []
+    return jnp.stack([jnp.asarray(value, float) for value in (*readings, *kept)])

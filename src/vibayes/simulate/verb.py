@@ -1,0 +1,187 @@
+"""The verb: simulate a structure under an excitation, for one parameter set or many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from vibayes.errors import InvalidInput
+from vibayes.excitation import Analytic, Sampled
+from vibayes.simulate.checks import check_method, check_start
+from vibayes.simulate.drive import AnalyticDrive, table_drive
+from vibayes.simulate.exact import Exact
+from vibayes.simulate.lanes import Clock
+from vibayes.simulate.march import march
+from vibayes.simulate.method import Method
+from vibayes.simulate.outcome import solution_of
+from vibayes.simulate.run import Raw, Recording, run
+from vibayes.simulate.runge_kutta import EventLocated, FixedStep
+from vibayes.simulate.solution import Solution
+from vibayes.structure.structure import Structure
+
+_FIRST_ROOM = 256
+"""Events there is room for at first; the run is repeated with more where that was not enough."""
+
+
+def simulate(
+    structure: Structure,
+    excitation: Sampled | Analytic | Sequence[Analytic],
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    method: Method | None = None,
+    rate: float | None = None,
+    samples: int | None = None,
+    displacement: Any = 0.0,
+    velocity: Any = 0.0,
+    states: bool = True,
+    events: bool | None = None,
+    max_steps: int | None = None,
+) -> Solution:
+    """Simulate the response of a structure.
+
+    Args:
+        structure: what vibrates.
+        excitation: a sampled signal with one channel per input of the structure, or one smooth signal per input.
+        parameters: values of the structure's unknowns; arrays of equal length simulate that many parameter sets at once.
+        method: `Exact` (piecewise-linear structures), `EventLocated` (any) or `FixedStep`; by default the exact method where
+            it applies, else the event-located one.
+        rate: samples per second of the response; for smooth signals (a sampled signal has its own).
+        samples: number of samples of the response, the first at time zero; likewise.
+        displacement: initial displacement of the masses: a number, or one per mass.
+        velocity: initial velocity of the masses.
+        states: keep states and modes at every sample.
+        events: keep a table of events; by default for a single parameter set only.
+        max_steps: limit of steps per parameter set, against runaway work.
+
+    Returns:
+        The solution. Parameter sets that fail are marked in its status and spoil no other. Its outputs are differentiable with
+        respect to the parameters, forwards and backwards, across events too.
+
+    Examples:
+        >>> import vibayes as vb
+        >>> oscillator = vb.Structure.single_dof(1.0, [vb.BilinearHysteresis("k", 0.75, 0.3)])
+        >>> force = vb.Sine(amplitude=0.8, frequency_hz=0.1)
+        >>> solution = vb.simulate(oscillator, force, {"k": 1.0}, rate=10.0, samples=101)
+        >>> solution.outputs.shape, len(solution.events)
+        ((101, 3), 4)
+    """
+    bound = structure.bind(parameters)
+    drive, drive_axes, clock, keep, sets = _excite(structure, excitation, rate, samples)
+    method = _default_method(structure, excitation) if method is None else method
+    check_method(method, bound, excitation, clock)
+    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(bound))
+    start, started = check_start(structure, displacement, velocity)
+    batch = _batch_size({**_sizes(parameters), "excitation": sets, "initial state": started})
+    limit = max_steps if max_steps is not None else 2000 + 400 * clock.pieces * (1 if isinstance(excitation, Sampled) else 50)
+    clock = clock._replace(max_steps=limit)
+    keep = keep._replace(states=states and not traced)
+    bound = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), bound)
+    one = jnp.ones(batch or 1)
+    if traced:
+        rows = _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, keep)
+        return solution_of(structure, bound, method, clock, keep, Raw(rows, None, None), batch)
+    table = (batch is None) if events is None else events
+    room = _FIRST_ROOM if table and method.events else 0
+    raw = _raw(method, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
+    if room and (most := int(jnp.max(raw.lanes.events))) > room:
+        room = 1 << (most - 1).bit_length()
+        raw = _raw(method, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
+    return solution_of(structure, bound, method, clock, keep, raw, batch)
+
+
+def _raw(method, bound, drive, drive_axes, start, one, clock, keep) -> Raw:
+    if isinstance(method, FixedStep) and not method.events:
+        return Raw(march(method, bound, drive, drive_axes, start, one, clock, keep), None, None)
+    return run(method, bound, drive, drive_axes, start, one, clock, keep)
+
+
+def _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, keep):
+    """Rows whose derivatives are taken forwards, one direction per parameter, and so work in reverse mode as well.
+
+    Lanes do not influence one another, so one direction with ones for a parameter of every lane gives all their derivatives
+    at once.
+    """
+    leaves, tree = jax.tree.flatten(bound)
+
+    def rows_of(*leaves):
+        return _raw(method, jax.tree.unflatten(tree, leaves), drive, drive_axes, start, one, clock, keep).rows
+
+    rows = jax.custom_jvp(rows_of)
+
+    @rows.defjvp
+    def _(primals, tangents):
+        moving = [i for i, t in enumerate(tangents) if not isinstance(t, jax.custom_derivatives.SymbolicZero)]
+
+        def along(direction):
+            pushed = [
+                direction[moving.index(i)] * jnp.ones_like(p) if i in moving else jnp.zeros_like(p)
+                for i, p in enumerate(primals)
+            ]
+            return jax.jvp(rows_of, primals, tuple(pushed))[1]
+
+        value = rows_of(*primals)
+        slopes = jax.vmap(along)(jnp.eye(len(moving)))
+        change = jnp.zeros_like(value)
+        for slope, i in zip(slopes, moving, strict=True):
+            change = change + slope * (tangents[i][:, None, None] if jnp.ndim(tangents[i]) else tangents[i])
+        return value, change
+
+    return rows(*leaves)
+
+
+def _default_method(structure: Structure, excitation: Any) -> Method:
+    affine = all(link.element.affine for link in structure.links)
+    return Exact() if affine else EventLocated()
+
+
+def _excite(structure: Structure, excitation: Any, rate: float | None, samples: int | None):
+    """The drive, how it is batched, the clock, what to record, and the number of input sets."""
+    inputs = len(structure.inputs)
+    if isinstance(excitation, Sampled):
+        if excitation.channels != inputs:
+            raise InvalidInput(
+                "excitation", f"one channel per input of the structure ({inputs})", f"{excitation.channels}",
+                "add or remove channels",
+            )
+        if rate is not None or samples is not None:
+            raise InvalidInput(
+                "simulate", "rate and samples only for smooth signals", "them beside a sampled signal", "leave them out"
+            )
+        drive = table_drive(excitation.pieces(), excitation.values[..., -1, :])
+        sets = excitation.values.shape[0] if excitation.values.ndim == 3 else None
+        pieces = (excitation.samples - 1) * excitation.refinement
+        clock = Clock(pieces, 1.0 / (excitation.rate * excitation.refinement), 0)
+        keep = Recording(excitation.samples, excitation.refinement, 0, True)
+        return drive, (None if sets is None else 0), clock, keep, sets
+    signals = (excitation,) if isinstance(excitation, Analytic) else tuple(excitation)
+    if len(signals) != inputs or not all(isinstance(s, Analytic) for s in signals):
+        raise InvalidInput(
+            "excitation", f"a sampled signal, or one smooth signal per input ({inputs})", repr(excitation)[:60],
+            "make it a Sampled(values, rate, hold)",
+        )
+    if rate is None or samples is None or not rate > 0 or samples < 2:
+        raise InvalidInput(
+            "simulate", "rate > 0 and samples ≥ 2 with a smooth signal", f"rate={rate}, samples={samples}", "give both"
+        )
+    signals = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), signals)
+    drive = AnalyticDrive(signals, 1.0 / rate)
+    return drive, None, Clock(samples - 1, 1.0 / rate, 0), Recording(samples, 1, 0, True), None
+
+
+def _sizes(parameters: Mapping[str, Any] | None) -> dict[str, int | None]:
+    shapes = {name: jnp.shape(value) for name, value in (parameters or {}).items()}
+    return {f"parameters[{name!r}]": shape[0] if shape else None for name, shape in shapes.items()}
+
+
+def _batch_size(sizes: Mapping[str, int | None]) -> int | None:
+    """The common number of sets, or None for a single simulation."""
+    given = {name: size for name, size in sizes.items() if size is not None}
+    if len(set(given.values())) > 1:
+        listing = ", ".join(f"{name}: {size}" for name, size in given.items())
+        raise InvalidInput("simulate", "one length for everything that is batched", listing, "make the lengths equal")
+    return next(iter(given.values()), None)
+
+

@@ -1,0 +1,47 @@
+"""What a structure is: masses, elements, connectivity, inputs, sensors; compiles to a hybrid dynamical system."""
+
+from vibayes.structure.damping import Damping, ModalDamping, Rayleigh
+from vibayes.structure.element import Check, Element, Link, Local
+from vibayes.structure.elements import *  # noqa: F403
+from vibayes.structure.elements import __all__ as _elements
+from vibayes.structure.frame import FlexuralCantilever, Frame
+from vibayes.structure.hybrid import HybridSystem
+from vibayes.structure.inputs import BaseAcceleration, Force
+from vibayes.structure.sensors import (
+    AbsoluteAcceleration,
+    Displacement,
+    ElementDeformation,
+    ElementForce,
+    HystereticEnergy,
+    RelativeAcceleration,
+    Sensor,
+    Velocity,
+)
+from vibayes.structure.static import static_force
+from vibayes.structure.structure import Structure
+
+__all__ = [  # noqa: PLE0604
+    "AbsoluteAcceleration",
+    "BaseAcceleration",
+    "Check",
+    "Damping",
+    "Displacement",
+    "Element",
+    "ElementDeformation",
+    "ElementForce",
+    "FlexuralCantilever",
+    "Force",
+    "Frame",
+    "HybridSystem",
+    "HystereticEnergy",
+    "Link",
+    "Local",
+    "ModalDamping",
+    "Rayleigh",
+    "RelativeAcceleration",
+    "Sensor",
+    "Structure",
+    "Velocity",
+    "static_force",
+    *_elements,
+]

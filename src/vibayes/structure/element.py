@@ -1,0 +1,200 @@
+"""What every constitutive law has in common.
+
+An element joins two points of a structure. It sees only its own *local* quantities: the deformation d and its rate
+v between the points, its internal states s, and the mode it is in. From these it gives
+
+    force   f(d, v, s, mode)          the resisting force (positive when it opposes positive d and v),
+    rates   ds/dt(d, v, s, mode)      the evolution of the internal states,
+    guards  g(d, v, s, mode, f) > 0   the domain of the mode: an event happens when one falls through zero,
+    switch                            the mode (and reset states) after guard number i has fallen.
+
+These are the mode, domain, flow map, event function and reset map of a hybrid dynamical system. Everything is
+written for scalars; the simulators run it for thousands of parameter sets at once.
+
+An element is a pytree whose leaves are its parameters: a number where the value is known, a string where it is
+unknown and to be looked up by that name. Binding a structure to values replaces the strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vibayes.errors import InvalidInput
+
+Parameter = float | str
+"""A known value, or the name of an unknown one."""
+
+Scalar = Any
+"""A number or a traced scalar; laws never see arrays."""
+
+
+class Local(NamedTuple):
+    """What an element sees of the structure: deformation, its rate, own states, own mode, own force."""
+
+    deformation: Scalar
+    velocity: Scalar
+    states: tuple[Scalar, ...] = ()
+    mode: Scalar = 0
+    force: Scalar = 0.0
+
+
+class Check(NamedTuple):
+    """A requirement on parameter values: where it fails (elementwise), and the words of the error."""
+
+    fails: Any
+    field: str
+    expected: str
+    remedy: str
+
+
+class Element(eqx.Module):
+    """Base of every constitutive law; see the module's docstring for the contract.
+
+    A law with one mode and no memory needs only ``force``. Declare ``states`` for internal states, ``modes`` and
+    ``guards``/``switch``/``mode_at`` for piecewise laws.
+    """
+
+    states: ClassVar[tuple[str, ...]] = ()
+    """Names of the internal states, in order."""
+    affine: ClassVar[bool] = False
+    """True when, within each mode, force and rates are affine in (d, v, s): the exact simulator may be used."""
+    sticks: ClassVar[bool] = False
+    """True when a mode can hold the velocity at zero with whatever force that takes (dry friction)."""
+    needs_events: ClassVar[bool] = False
+    """True when the law has memory that only events update, so that it cannot be run without locating them."""
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Names of the modes; a single nameless mode by default."""
+        return ("only",)
+
+    def force(self, local: Local) -> Scalar:
+        """Resisting force in the given mode."""
+        raise NotImplementedError
+
+    def rates(self, local: Local) -> tuple[Scalar, ...]:
+        """Time derivatives of the internal states in the given mode."""
+        return ()
+
+    def guards(self, local: Local) -> tuple[Scalar, ...]:
+        """Functions that are positive inside the mode's domain, affine in the local quantities."""
+        return ()
+
+    def guard_names(self) -> tuple[str, ...]:
+        """What each guard's event is called in the event table."""
+        return ()
+
+    def switch(self, local: Local, fired: tuple[Scalar, ...]) -> tuple[Scalar, tuple[Scalar, ...]]:
+        """Mode and states after an event; ``fired[i]`` is true for the guard that fell."""
+        return local.mode, local.states
+
+    def mode_at(self, local: Local) -> Scalar:
+        """The mode that fits the local quantities: at the start, and at every instant when events are not located."""
+        return jnp.int32(0)
+
+    def stuck(self, mode: Scalar) -> Scalar:
+        """Whether the mode holds the velocity at zero."""
+        return jnp.bool_(False)
+
+    def hysteretic_power(self, local: Local) -> Scalar:
+        """Rate at which hysteretic energy that is not a function of the present state is absorbed."""
+        return 0.0
+
+    def hysteretic_store(self, local: Local) -> Scalar:
+        """Hysteretic energy that is a function of the present state; adds to the integral of the power."""
+        return 0.0
+
+    def start(self) -> tuple[Scalar, ...]:
+        """Initial values of the internal states."""
+        return (0.0,) * len(self.states)
+
+    def prepare(self) -> Element:
+        """The same law with whatever depends on the parameters alone computed once."""
+        return self
+
+    def checks(self) -> Iterator[Check]:
+        """Requirements on the parameter values."""
+        yield from ()
+
+    def between(self, start: str, stop: str, name: str | None = None) -> Link:
+        """This element between two named points of a structure ("ground" is one of them)."""
+        return Link(self, start, stop, name)
+
+
+class Link(eqx.Module):
+    """An element in its place: from point ``start`` to point ``stop``; the deformation is stop minus start."""
+
+    element: Element
+    start: str = eqx.field(static=True)
+    stop: str = eqx.field(static=True)
+    name: str | None = eqx.field(static=True, default=None)
+
+
+def is_name(leaf: Any) -> bool:
+    """Whether a leaf stands for an unknown parameter."""
+    return isinstance(leaf, str)
+
+
+def parameter_names(tree: Any) -> tuple[str, ...]:
+    """Names of the unknown parameters in a tree, each once, in the order of declaration."""
+    return tuple(dict.fromkeys(leaf for leaf in jax.tree.leaves(tree) if is_name(leaf)))
+
+
+def bind(tree: Any, values: dict[str, Any]) -> Any:
+    """Replace the names in a tree by their values."""
+    return jax.tree.map(lambda leaf: values[leaf] if is_name(leaf) else leaf, tree)
+
+
+def choose(index: Scalar, options: tuple[Scalar, ...]) -> Scalar:
+    """``options[index]`` for a traced index, as selections (a table look-up would not vectorise)."""
+    value = options[-1]
+    for i in reversed(range(len(options) - 1)):
+        value = jnp.where(index == i, options[i], value)
+    return value
+
+
+def sign_of(value: Scalar) -> Scalar:
+    """+1 where the value is positive or zero, −1 elsewhere."""
+    return jnp.where(value >= 0, 1.0, -1.0)
+
+
+def run_checks(part: Any, where: str) -> None:
+    """Raise for the first requirement of an element, frame or damping that fails; traced values pass unjudged."""
+    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(part)):
+        return
+    for check in part.checks():
+        raise_if(check.fails, f"{where}.{check.field}", check.expected, check.remedy)
+
+
+def raise_if(fails: Any, where: str, expected: str, remedy: str) -> None:
+    """Raise `InvalidInput` where a (possibly batched) condition holds, naming the parameter sets concerned."""
+    if isinstance(fails, jax.core.Tracer):
+        return
+    fails = np.asarray(fails)
+    if not fails.any():
+        return
+    which = "a value that breaks this"
+    if fails.ndim:
+        indices = np.flatnonzero(fails)
+        which = f"{indices.size} of {fails.size} parameter sets that break this (first: {indices[:5].tolist()})"
+    raise InvalidInput(where, expected, which, remedy)
+
+
+def initial_stiffness(element: Element) -> Scalar:
+    """Tangent stiffness at rest: ∂f/∂d + ∂f/∂s · ∂(ds/dt)/∂v, what a small push feels."""
+    states = tuple(jnp.asarray(value, float) for value in element.start())
+    zero = jnp.zeros(())
+    mode = element.mode_at(Local(zero, zero, states))
+    push: Callable = lambda v: element.rates(Local(zero, v, states, mode))
+    _, rates = jax.jvp(push, (zero,), (jnp.ones(()),))
+    law: Callable = lambda d, s: element.force(Local(d, zero, s, mode))
+    return jax.jvp(law, (zero, states), (jnp.ones(()), rates))[1]
+
+
+__all__ = ["Check", "Element", "Link", "Local", "Parameter", "Scalar"]

@@ -1,0 +1,85 @@
+"""What the Bouc–Wen family has in common: a rate that is smooth except where velocity or hysteretic state change sign.
+
+Four modes, one per pair of signs. Either kind of event can be left out, as in the paper's options A (none), B (both)
+and C (velocity only): the sign is then taken from the state at every instant, and the kink is stepped over.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+import jax.numpy as jnp
+
+from vibayes.structure.element import Element, Local, Scalar, sign_of
+
+
+class SignSwitched(Element):
+    """Abstract: first internal state z, events at v = 0 and z = 0.
+
+    A law gives ``smooth_rates`` and two static fields, ``velocity_events`` and ``force_events``.
+    """
+
+    if TYPE_CHECKING:  # at run time these would become the first fields of every law
+
+        @property
+        def velocity_events(self) -> bool: ...  # noqa: D102
+        @property
+        def force_events(self) -> bool: ...  # noqa: D102
+
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """Signs of velocity and hysteretic state."""
+        return ("v+ z+", "v+ z-", "v- z+", "v- z-")
+
+    @abstractmethod
+    def smooth_rates(self, local: Local, velocity_sign: Scalar, state_sign: Scalar) -> tuple[Scalar, ...]:
+        """Rates with |v| = velocity_sign·v and |z| = state_sign·z."""
+
+    def signs(self, local: Local) -> tuple[Scalar, Scalar]:
+        """(sign of v, sign of z): of the mode where they are located, of the state where they are not."""
+        of_velocity, of_state = sign_of(local.velocity), sign_of(local.states[0])
+        if self.velocity_events:
+            of_velocity = jnp.where(local.mode < 2, 1.0, -1.0)
+        if self.force_events:
+            of_state = jnp.where((local.mode == 0) | (local.mode == 2), 1.0, -1.0)
+        return of_velocity, of_state
+
+    def rates(self, local: Local) -> tuple[Scalar, ...]:
+        """Rates in the given mode."""
+        return self.smooth_rates(local, *self.signs(local))
+
+    def guards(self, local: Local) -> tuple[Scalar, ...]:
+        """Each located sign stays what it is."""
+        of_velocity, of_state = self.signs(local)
+        turning = (of_velocity * local.velocity,) if self.velocity_events else ()
+        return turning + ((of_state * local.states[0],) if self.force_events else ())
+
+    def guard_names(self) -> tuple[str, ...]:
+        """Turning point; zero of the hysteretic force."""
+        return (("turn",) if self.velocity_events else ()) + (("zero force",) if self.force_events else ())
+
+    def switch(self, local: Local, fired: tuple[Scalar, ...]):
+        """Flip the sign that changed."""
+        flips = ([2] if self.velocity_events else []) + ([1] if self.force_events else [])
+        mode = local.mode
+        for happened, bit in zip(fired, flips, strict=True):
+            mode = jnp.where(happened, mode ^ bit, mode)
+        return mode, local.states
+
+    def mode_at(self, local: Local) -> Scalar:
+        """By the signs of velocity and hysteretic state."""
+        return jnp.where(local.velocity >= 0, 0, 2) + jnp.where(local.states[0] >= 0, 0, 1)
+
+
+def positive_power(base: Scalar, exponent: Scalar) -> Scalar:
+    """base^exponent for base ≥ 0, with the limit at zero and finite derivatives there.
+
+    A located state may undershoot zero by rounding; it counts as zero then.
+    """
+    if isinstance(exponent, int | float) and exponent == int(exponent) and 0 <= exponent <= 4:
+        return jnp.asarray(base) ** int(exponent) if exponent else jnp.ones_like(base)
+    safe = jnp.where(base > 0, base, 1.0)
+    at_zero = jnp.where(exponent == 0, 1.0, 0.0)
+    return jnp.where(base > 0, safe**exponent, at_zero)
