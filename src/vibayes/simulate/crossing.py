@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 
 from vibayes.simulate.fusion import materialise, rough_inverse, rough_inverse_root
-from vibayes.simulate.method import horner
+from vibayes.simulate.vectors import Tree, horner
 
 Scalar = Any
 _FAR = 2.0
@@ -45,16 +45,12 @@ class Crossing(NamedTuple):
 
 
 def first_crossing(
-    coefficients: Sequence[Sequence[Scalar]],
-    evaluate: Callable[[Scalar], tuple[Sequence[Scalar], Sequence[Scalar]]],
-    stretch: Scalar,
-    one: Scalar,
-    rounds: int = 3,
+    coefficients: Sequence[Tree], evaluate: Callable[[Scalar], tuple[Tree, Tree]], stretch: Scalar, one: Scalar, rounds: int = 3
 ) -> Crossing:
     """First crossing among the guards, or the end of the step, or a point safely before any crossing.
 
     Args:
-        coefficients: g_0 … g_K of each guard.
+        coefficients: g_0 … g_K, each a tree of all guards.
         evaluate: values and θ-derivatives of all guards at θ.
         stretch: length of a usual step over the length of this one (a very short step hides noise).
         one: 1.0, see `materialise`.
@@ -65,52 +61,72 @@ def first_crossing(
     """
     if not coefficients:
         return Crossing(jnp.ones_like(stretch), jnp.full_like(stretch, -1, dtype=jnp.int32))
-    frozen = jax.lax.stop_gradient([list(c) for c in coefficients])
-    theta, fired = _search(frozen, lambda at: jax.lax.stop_gradient(evaluate(at)), stretch, rounds)
+    frozen = jax.lax.stop_gradient(list(zip(*(jax.tree.leaves(c) for c in coefficients), strict=True)))
+
+    def leaves_at(theta):
+        values, slopes = evaluate(theta)
+        return list(zip(jax.tree.leaves(values), jax.tree.leaves(slopes), strict=True))
+
+    theta, fired = _search(frozen, lambda at: jax.lax.stop_gradient(leaves_at(at)), stretch, rounds)
     # Both results in one number, so that the search is compiled once; the polish restores the digits this costs.
     packed = materialise(theta + 2.0 * (fired + 1.0), one)
     fired = jnp.floor(0.5 * packed) - 1.0
     theta = packed - 2.0 * (fired + 1.0)
     fired = fired.astype(jnp.int32)
-    return Crossing(_polish(evaluate(theta), theta, fired), fired)
+    return Crossing(_polish(leaves_at(theta), theta, fired), fired)
 
 
 def _search(guards, evaluate, stretch, rounds) -> tuple[Scalar, Scalar]:
-    """θ close to (and before) the first crossing and the guard that falls there; −1 and a safe θ if none is close."""
+    """θ close to (and before) the first crossing and the guard that falls there; −1 and a safe θ if none is close.
+
+    Each entry of ``guards`` holds the coefficients of one guard, or of many in arrays.
+    """
     leaving, theta, bounds = [], jnp.full_like(stretch, _FAR), []
     for guard in guards:
         bounds.append(2.0 * guard[2] + sum(k * (k - 1.0) * jnp.minimum(c, 0.0) for k, c in enumerate(guard) if k > 2))
         out, free = _leave(guard, stretch, bounds[-1])
         leaving.append(out)
-        theta = jnp.minimum(theta, free)
+        theta = jnp.minimum(theta, jnp.min(free))
     theta = jnp.minimum(theta, 1.0)
     for _ in range(rounds):
-        values, slopes = evaluate(theta)
         gain = jnp.full_like(theta, _FAR)
-        for g, slope, bound in zip(values, slopes, bounds, strict=True):
-            gain = jnp.minimum(gain, _advance(g, slope, bound))
+        for (g, slope), bound in zip(evaluate(theta), bounds, strict=True):
+            gain = jnp.minimum(gain, jnp.min(_advance(g, slope, bound)))
         theta = jnp.minimum(theta + gain, 1.0)
-    values, slopes = evaluate(theta)
     best, fired = jnp.full_like(theta, _FAR), jnp.full_like(theta, -1.0)
-    for i, (guard, g, slope) in enumerate(zip(guards, values, slopes, strict=True)):
+    for number, guard, (g, slope) in zip(_numbers(guards), guards, evaluate(theta), strict=True):
         time = jnp.maximum(g, 0.0) * rough_inverse(jnp.maximum(-slope, 1e-150))
         near = (slope < 0.0) & (g <= _CLOSE * sum(jnp.abs(c) for c in guard[:4]))
         time = jnp.where(near & (time <= 1e-3) & (theta + time <= 1.0), time, _FAR)
-        fired = jnp.where(time < best, float(i), fired)
-        best = jnp.minimum(best, time)
-    for i in reversed(range(len(guards))):
-        fired = jnp.where(leaving[i], float(i), fired)
-        theta = jnp.where(leaving[i], 0.0, theta)
-    return theta, fired
+        soonest = jnp.min(time)
+        mine = jnp.min(jnp.where(time <= soonest, number, jnp.inf))
+        fired = jnp.where(soonest < best, mine, fired)
+        best = jnp.minimum(best, soonest)
+    first_out = jnp.full_like(theta, jnp.inf)
+    for number, out in zip(_numbers(guards), leaving, strict=True):
+        first_out = jnp.minimum(first_out, jnp.min(jnp.where(out, number, jnp.inf)))
+    any_out = jnp.isfinite(first_out)
+    return jnp.where(any_out, 0.0, theta), jnp.where(any_out, first_out, fired)
 
 
-def _polish(at_theta, theta: Scalar, fired: Scalar) -> Scalar:
+def _numbers(guards) -> list[Scalar]:
+    """Running numbers of the guards, in the shape of each entry."""
+    numbers, count = [], 0
+    for guard in guards:
+        size = guard[0].size
+        numbers.append(float(count) if guard[0].ndim == 0 else count + jnp.arange(size, dtype=float))
+        count += size
+    return numbers
+
+
+def _polish(leaves, theta: Scalar, fired: Scalar) -> Scalar:
     """One Newton step on the guard that fell, which also carries the derivative of the crossing time."""
     above, below = theta, jnp.ones_like(theta)
-    for i, (g, slope) in enumerate(zip(*at_theta, strict=True)):
+    for number, (g, slope) in zip(_numbers(leaves), leaves, strict=True):
         # A guard that is already clearly below zero has fallen before; its time is now.
-        close = (fired == i) & (slope < 0.0) & (jnp.abs(g) <= -1e-3 * slope)
-        above, below = jnp.where(close, theta * slope - g, above), jnp.where(close, slope, below)
+        close = (fired == number) & (slope < 0.0) & (jnp.abs(g) <= -1e-3 * slope)
+        above = above + jnp.sum(jnp.where(close, theta * slope - g - theta, 0.0))
+        below = below + jnp.sum(jnp.where(close, slope - 1.0, 0.0))
     return jnp.maximum(above / below, 0.0)
 
 

@@ -21,13 +21,12 @@ import jax.numpy as jnp
 
 from vibayes.errors import InvalidInput
 from vibayes.simulate.fusion import materialise
-from vibayes.simulate.method import Drive, Method, Piece, horner, horner_slope
+from vibayes.simulate.method import Drive, Method, Piece, Series
+from vibayes.simulate.vectors import each, hold, horner, horner_slope, linear_part, spread, stacked
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any
 _ROUNDING = 1e-16
-_FEW_STATES = 3
-"""Up to this many states it is cheaper to recompute the series for each than to store it."""
 
 
 class Exact(Method):
@@ -57,74 +56,76 @@ class Exact(Method):
         self, system: HybridSystem, state: State, modes: Modes, drive: Drive, length: Scalar, wish: Scalar, one: Scalar
     ) -> Piece:
         """Taylor series of state and guards over the step."""
-        inputs = _scaled(drive(0.0 * length, self.order), length)
-        now = tuple(channel[0] for channel in inputs)
-        series = self._series(system, state, modes, inputs, length, one)
+        inputs = _by_order(drive(0.0 * length, self.order), length)
+        size = system.size
+
+        def flow_of(y, u):
+            return hold(system.flow(spread(y), modes, u), size)
 
         def guards_of(y, u):
-            return system.guards(y, modes, u)
+            return hold(system.guards(spread(y), modes, u), size)
 
-        values, guard_part = jax.linearize(guards_of, state, now)
-        zero = tuple(jnp.zeros_like(u) for u in now)
-        guards = [[g] for g in values]
-        for k in range(1, self.order + 1):
-            u_k = tuple(c[k] if k < len(c) else z for c, z in zip(inputs, zero, strict=True))
-            for coefficients, g in zip(guards, guard_part(tuple(a[k] for a in series), u_k), strict=True):
-                coefficients.append(g)
+        start = hold(state, size)
+        terms = self._series(flow_of, start, inputs, length, one)
+        guards = []
+        if system.guard_owners():
+            value, by_state = linear_part(lambda y: guards_of(y, inputs[0]), start)
+            _, by_input = linear_part(lambda u: guards_of(start, u), inputs[0])
+            guards = [value]
+            for k in range(1, self.order + 1):
+                slope = by_state(terms[k])
+                guards.append(each(jnp.add, slope, by_input(inputs[k])) if k < len(inputs) else slope)
+        if stacked(size):
+            guards = [each(lambda g: materialise(g, one), g) for g in guards]
 
         def evaluate_guards(theta):
-            y = tuple(horner(a, theta) for a in series)
-            u = tuple(horner(c, theta) for c in inputs)
-            slope = tuple(length * f for f in system.flow(y, modes, u))
-            du = tuple(horner_slope(c, theta) if len(c) > 1 else z for c, z in zip(inputs, zero, strict=True))
-            return guards_of(y, u), guard_part(slope, du)
+            if stacked(size):
+                return horner(guards, theta), horner_slope(guards, theta)
+            # With few states it is cheaper to evaluate those, and the guards from them.
+            y, u = horner(terms, theta), horner(inputs, theta)
+            slope = by_state(each(lambda f: length * f, flow_of(y, u)))
+            if len(inputs) > 1:
+                slope = each(jnp.add, slope, by_input(horner_slope(inputs, theta)))
+            return guards_of(y, u), slope
 
         def state_at(theta):
-            return tuple(materialise(horner(a, theta), one) for a in series)
+            return spread(each(lambda y: materialise(y, one), horner(terms, theta)))
 
-        accepted, comfortable = self._converged(series)
+        accepted, comfortable = self._converged(terms)
         longer = jnp.where(comfortable, jnp.maximum(wish, 2.0 * length), wish)
         next_step = jax.lax.stop_gradient(jnp.where(accepted, longer, 0.5 * length))
-        return Piece(guards, evaluate_guards, state_at, accepted, next_step, 1)
+        return Piece(guards, evaluate_guards, state_at, accepted, next_step)
 
-    def _series(self, system, state, modes, inputs, length, one):
-        """Coefficients of every state variable."""
-        now = tuple(channel[0] for channel in inputs)
-        rate, state_part = jax.linearize(lambda y: system.flow(y, modes, now), state)
-        _, input_part = jax.linearize(lambda u: system.flow(state, modes, u), now)
-        zero = tuple(jnp.zeros_like(u) for u in now)
-        terms = [state, tuple(length * r for r in rate)]
-        longest_input = max(len(c) for c in inputs)
+    def _series(self, flow_of, start, inputs, length, one):
+        """Coefficients of the state in θ, one tree per order."""
+        rate, by_state = linear_part(lambda y: flow_of(y, inputs[0]), start)
+        _, by_input = linear_part(lambda u: flow_of(start, u), inputs[0])
+        terms = [start, each(lambda r: length * r, rate)]
         for k in range(1, self.order):
-            rate = state_part(terms[k])
-            if k < longest_input:
-                u_k = tuple(c[k] if k < len(c) else z for c, z in zip(inputs, zero, strict=True))
-                rate = tuple(r + p for r, p in zip(rate, input_part(u_k), strict=True))
-            term = tuple((length * (1.0 / (k + 1))) * r for r in rate)
-            if system.size > _FEW_STATES:
-                term = tuple(materialise(t, one) for t in term)
-            terms.append(term)
-        return list(zip(*terms, strict=True))
+            rate = by_state(terms[k])
+            if k < len(inputs):
+                rate = each(jnp.add, rate, by_input(inputs[k]))
+            term = each(lambda r, k=k: (length * (1.0 / (k + 1))) * r, rate)
+            terms.append(term if isinstance(term, tuple) else materialise(term, one))
+        return terms
 
-    def _converged(self, series):
+    def _converged(self, terms):
         """Whether the last terms are lost in rounding, and whether they would be for twice the step."""
         accepted, comfortable = jnp.bool_(True), jnp.bool_(True)
-        for a in jax.lax.stop_gradient(series):
+        columns = zip(*(jax.tree.leaves(term) for term in jax.lax.stop_gradient(terms)), strict=True)
+        for a in columns:
             size = jnp.maximum(jnp.maximum(jnp.abs(a[0]), jnp.abs(a[1])), jnp.maximum(jnp.abs(a[2]), jnp.abs(a[3])))
             tail = jnp.maximum(jnp.abs(a[-1]), jnp.abs(a[-2]))
             still = size == 0.0
-            accepted &= still | (tail <= _ROUNDING * size)
-            comfortable &= still | (2.0**self.order * tail <= _ROUNDING * size)
+            accepted &= jnp.all(still | (tail <= _ROUNDING * size))
+            comfortable &= jnp.all(still | (2.0**self.order * tail <= _ROUNDING * size))
         return accepted, comfortable
 
 
-def _scaled(inputs, length):
-    """Series in θ instead of in time."""
-    scaled = []
-    for channel in inputs:
-        weight, series = 1.0, []
-        for c in channel:
-            series.append(c * weight)
-            weight = weight * length
-        scaled.append(tuple(series))
-    return tuple(scaled)
+def _by_order(inputs: tuple[Series, ...], length: Scalar) -> list[tuple[Scalar, ...]]:
+    """Input series in θ instead of in time: one tuple of channels per order."""
+    orders, weight = [], 1.0
+    for k in range(max(len(channel) for channel in inputs)):
+        orders.append(tuple(c[k] * weight if k < len(c) else 0.0 * length for c in inputs))
+        weight = weight * length
+    return orders

@@ -16,8 +16,9 @@ import jax
 import jax.numpy as jnp
 
 from vibayes.simulate.crossing import first_crossing
-from vibayes.simulate.method import Method, horner
+from vibayes.simulate.method import Method
 from vibayes.simulate.status import Status
+from vibayes.simulate.vectors import each, hold
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any
@@ -85,11 +86,14 @@ def advance(
         return drive(lane.piece, lane.since + after, order)
 
     piece = method.expand(system, lane.state, lane.modes, local_drive, length, lane.step, one)
-    guards = [(series[0] - slack, *series[1:]) for series, slack in zip(piece.guards, lane.slack, strict=True)]
+    guards = list(piece.guards)
+    slack = hold(lane.slack, system.size)
+    if guards:
+        guards[0] = each(jnp.subtract, guards[0], slack)
 
     def evaluate(theta):
         values, slopes = piece.evaluate_guards(theta)
-        return [g - slack for g, slack in zip(values, lane.slack, strict=True)], slopes
+        return each(jnp.subtract, values, slack), slopes
 
     stretch = jax.lax.stop_gradient(jnp.clip(lane.step / length, 1.0, 1e6) if guards else length)
     theta, fired = first_crossing(guards, evaluate, stretch, one)

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from vibayes.simulate.lanes import Clock
 from vibayes.simulate.run import Recording, batch_axes, sensor_row
 from vibayes.simulate.runge_kutta import FixedStep, runge_kutta_4
+from vibayes.simulate.vectors import hold, spread
 from vibayes.structure.structure import Structure
 
 
@@ -27,9 +28,10 @@ def march(
 
     def substep(system, drive, piece, since, state):
         def flow(y, after):
-            return system.flow(y, None, tuple(c[0] for c in drive.series(piece, since + after, 0)))
+            now = tuple(c[0] for c in drive.series(piece, since + after, 0))
+            return hold(system.flow(spread(y), None, now), system.size)
 
-        return runge_kutta_4(flow, state, jnp.asarray(length))[0]
+        return spread(runge_kutta_4(flow, hold(state, system.size), jnp.asarray(length))[0])
 
     def sample(state, first_piece):
         def inner(i, state):

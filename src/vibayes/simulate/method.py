@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import equinox as eqx
 
+from vibayes.simulate.vectors import Tree
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any
@@ -20,16 +21,14 @@ Drive = Callable[[Scalar, int], tuple[Series, ...]]
 class Piece(NamedTuple):
     """A step of given length, in θ ∈ [0, 1]."""
 
-    guards: Sequence[Series]
-    """Coefficients of the guards in θ."""
-    evaluate_guards: Callable[[Scalar], tuple[Sequence[Scalar], Sequence[Scalar]]]
+    guards: Sequence[Tree]
+    """Coefficients of all guards in θ, one tree per order; empty where there are none."""
+    evaluate_guards: Callable[[Scalar], tuple[Tree, Tree]]
     """Values and θ-derivatives of the guards."""
     state_at: Callable[[Scalar], State]
     accepted: Scalar
     next_step: Scalar
     """Length to try next, should nothing intervene."""
-    evaluations: int
-    """Evaluations of the flow map this step took."""
 
 
 class Method(eqx.Module):
@@ -52,16 +51,3 @@ class Method(eqx.Module):
     @abstractmethod
     def first_step(self, interval: float) -> float:
         """Length of the very first attempt, for input pieces of this length."""
-
-
-def horner(series: Sequence[Scalar], theta: Scalar) -> Scalar:
-    """Σ c_k θ^k."""
-    value = series[-1]
-    for c in reversed(series[:-1]):
-        value = value * theta + c
-    return value
-
-
-def horner_slope(series: Sequence[Scalar], theta: Scalar) -> Scalar:
-    """Σ k c_k θ^(k−1)."""
-    return horner([k * c for k, c in enumerate(series)][1:], theta)

@@ -7,6 +7,8 @@ that are affine in the state because the dense output has degree four at most.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
 from typing import Any
 
 import equinox as eqx
@@ -16,7 +18,8 @@ import numpy as np
 
 from vibayes.errors import InvalidInput
 from vibayes.simulate.fusion import materialise
-from vibayes.simulate.method import Drive, Method, Piece, horner, horner_slope
+from vibayes.simulate.method import Drive, Method, Piece
+from vibayes.simulate.vectors import Tree, each, hold, horner, horner_slope, spread, stacked
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any
@@ -77,27 +80,31 @@ class EventLocated(Method):
         self, system: HybridSystem, state: State, modes: Modes, drive: Drive, length: Scalar, wish: Scalar, one: Scalar
     ) -> Piece:
         """Seven stages, their error estimate and dense output."""
-        flow = _flow(system, modes if self.events else None, drive)
-        stages = [flow(state, 0.0 * length)]
+        flow, start = _flow(system, modes if self.events else None, drive), hold(state, system.size)
+        settle = partial(each, partial(materialise, one=one)) if stacked(system.size) else lambda stage: stage
+        stages = [settle(flow(start, 0.0 * length))]
         for c, row in zip(_C[1:], _A[1:], strict=True):
-            stages.append(flow(_combine(state, row, stages, length), c * length))
-        end = _combine(state, _A[6], stages, length)
-        error = jnp.zeros_like(length)
-        for i, (old, new) in enumerate(zip(*jax.lax.stop_gradient((state, end)), strict=True)):
-            slip = length * sum(e * jax.lax.stop_gradient(k[i]) for e, k in zip(_ERROR, stages, strict=True))
-            scale = self.atol + self.rtol * jnp.maximum(jnp.abs(old), jnp.abs(new))
-            error = jnp.maximum(error, jnp.where(jnp.isfinite(slip), jnp.abs(slip) / scale, jnp.inf))
-        error = jax.lax.stop_gradient(error)
+            stages.append(settle(flow(_combine(start, row, stages, length), c * length)))
+        end = _combine(start, _A[6], stages, length)
+        error = self._error(*jax.lax.stop_gradient((start, end, stages, length)))
         accepted = error <= 1.0
         factor = jnp.clip(0.9 * jnp.maximum(error, 1e-10) ** -0.2, 0.2, 5.0)
         grown = jax.lax.stop_gradient(length * factor)
         cut = jax.lax.stop_gradient(length) < wish
         next_step = jnp.where(accepted & cut, jnp.maximum(wish, grown), grown)
-        series = []
-        for i, y in enumerate(state):
-            dense = [length * sum(p[n] * k[i] for p, k in zip(_DENSE, stages, strict=True)) for n in range(4)]
-            series.append((y, *(materialise(d, one) for d in dense)))
-        return _piece(self, system, modes, drive, length, series, accepted, next_step, len(stages))
+        dense = [_weighted([p[n] for p in _DENSE], stages, length) for n in range(4)]
+        series = [start, *(each(lambda d: materialise(d, one), d) for d in dense)]
+        return _piece(self, system, modes, drive, length, series, accepted, next_step)
+
+    def _error(self, start, end, stages, length) -> Scalar:
+        """Largest error of any variable in units of its tolerance; infinite where the step overflowed."""
+        slip = _weighted(_ERROR, stages, length)
+
+        def relative(slip, old, new):
+            scale = self.atol + self.rtol * jnp.maximum(jnp.abs(old), jnp.abs(new))
+            return jnp.max(jnp.where(jnp.isfinite(slip), jnp.abs(slip) / scale, jnp.inf))
+
+        return reduce(jnp.maximum, jax.tree.leaves(each(relative, slip, start, end)))
 
 
 class FixedStep(Method):
@@ -129,56 +136,60 @@ class FixedStep(Method):
         self, system: HybridSystem, state: State, modes: Modes, drive: Drive, length: Scalar, wish: Scalar, one: Scalar
     ) -> Piece:
         """One step and the cubic through its ends."""
-        flow = _flow(system, modes if self.events else None, drive)
-        end, first = runge_kutta_4(flow, state, length)
+        flow, start = _flow(system, modes if self.events else None, drive), hold(state, system.size)
+        end, first = runge_kutta_4(flow, start, length)
         last = flow(end, length)
-        series = []
-        for y0, y1, f0, f1 in zip(state, end, first, last, strict=True):
-            rise, left, right = y1 - y0, length * f0, length * f1
-            series.append((y0, left, 3.0 * rise - 2.0 * left - right, left + right - 2.0 * rise))
-        series = [(s[0], *(materialise(c, one) for c in s[1:])) for s in series]
-        return _piece(self, system, modes, drive, length, series, jnp.bool_(True), wish, 5)
+        second = each(lambda y0, y1, f0, f1: 3.0 * (y1 - y0) - length * (2.0 * f0 + f1), start, end, first, last)
+        third = each(lambda y0, y1, f0, f1: 2.0 * (y0 - y1) + length * (f0 + f1), start, end, first, last)
+        cubic = [each(lambda f: length * f, first), second, third]
+        series = [start, *(each(lambda c: materialise(c, one), c) for c in cubic)]
+        return _piece(self, system, modes, drive, length, series, jnp.bool_(True), wish)
 
 
-def runge_kutta_4(flow, state: State, length: Scalar) -> tuple[State, State]:
+def runge_kutta_4(flow: Callable[[Tree, Scalar], Tree], start: Tree, length: Scalar) -> tuple[Tree, Tree]:
     """State after a step of the classical method, and the flow at its start."""
-    k1 = flow(state, 0.0 * length)
-    k2 = flow(_combine(state, (0.5,), [k1], length), 0.5 * length)
-    k3 = flow(_combine(state, (0.0, 0.5), [k1, k2], length), 0.5 * length)
-    k4 = flow(_combine(state, (0.0, 0.0, 1.0), [k1, k2, k3], length), length)
-    return _combine(state, (1 / 6, 1 / 3, 1 / 3, 1 / 6), [k1, k2, k3, k4], length), k1
+    k1 = flow(start, 0.0 * length)
+    k2 = flow(_combine(start, (0.5,), [k1], length), 0.5 * length)
+    k3 = flow(_combine(start, (0.0, 0.5), [k1, k2], length), 0.5 * length)
+    k4 = flow(_combine(start, (0.0, 0.0, 1.0), [k1, k2, k3], length), length)
+    return _combine(start, (1 / 6, 1 / 3, 1 / 3, 1 / 6), [k1, k2, k3, k4], length), k1
 
 
-def _flow(system: HybridSystem, modes: Modes | None, drive: Drive):
+def _flow(system: HybridSystem, modes: Modes | None, drive: Drive) -> Callable[[Tree, Scalar], Tree]:
     """The flow map as a function of state and time after the start of the step."""
 
     def flow(state, after):
-        return system.flow(state, modes, tuple(channel[0] for channel in drive(after, 0)))
+        now = tuple(channel[0] for channel in drive(after, 0))
+        return hold(system.flow(spread(state), modes, now), system.size)
 
     return flow
 
 
-def _combine(state: State, weights, stages, length: Scalar) -> State:
-    """y + h Σ w_j k_j."""
+def _weighted(weights: Sequence[float], stages: Sequence[Tree], length: Scalar) -> Tree:
+    """h Σ w_j k_j."""
     used = [(w, k) for w, k in zip(weights, stages, strict=False) if w]
-    return tuple(y + length * sum(w * k[i] for w, k in used) for i, y in enumerate(state))
+    return each(lambda *ks: length * sum(w * k for (w, _), k in zip(used, ks, strict=True)), *(k for _, k in used))
 
 
-def _piece(method, system, modes, drive, length, series, accepted, next_step, evaluations) -> Piece:
+def _combine(start: Tree, weights: Sequence[float], stages: Sequence[Tree], length: Scalar) -> Tree:
+    """y + h Σ w_j k_j."""
+    return each(jnp.add, start, _weighted(weights, stages, length))
+
+
+def _piece(method, system, modes, drive, length, series, accepted, next_step) -> Piece:
     """The step as a polynomial, with its guards fitted."""
-    guards: list[list[Scalar]] = []
+    guards: list[Tree] = []
     if method.events and system.guard_owners():
         samples = []
         for node in _NODES:
-            u = tuple(channel[0] for channel in drive(node * length, 0))
-            samples.append(system.guards(tuple(horner(s, node) for s in series), modes, u))
-        columns = list(zip(*samples, strict=True))
-        guards = [[sum(w * g for w, g in zip(row, column, strict=True) if w) for row in _FIT] for column in columns]
+            now = tuple(channel[0] for channel in drive(node * length, 0))
+            samples.append(hold(system.guards(spread(horner(series, node)), modes, now), system.size))
+        guards = [_weighted(row, samples, 1.0) for row in _FIT]
 
     def evaluate_guards(theta):
-        return [horner(g, theta) for g in guards], [horner_slope(g, theta) for g in guards]
+        return horner(guards, theta), horner_slope(guards, theta)
 
     def state_at(theta):
-        return tuple(horner(s, theta) for s in series)
+        return spread(horner(series, theta))
 
-    return Piece(guards, evaluate_guards, state_at, accepted, next_step, evaluations)
+    return Piece(guards, evaluate_guards, state_at, accepted, next_step)

@@ -22,8 +22,8 @@ from vibayes.simulate.runge_kutta import EventLocated, FixedStep
 from vibayes.simulate.solution import Solution
 from vibayes.structure.structure import Structure
 
-_FIRST_ROOM = 256
-"""Events there is room for at first; the run is repeated with more where that was not enough."""
+_FIRST_ROOM = {True: 4096, False: 256}
+"""Events there is room for at first, single or batched; the run is repeated with more where that was not enough."""
 
 
 def simulate(
@@ -84,7 +84,7 @@ def simulate(
         rows = _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, keep)
         return solution_of(structure, bound, method, clock, keep, Raw(rows, None, None), batch)
     table = (batch is None) if events is None else events
-    room = _FIRST_ROOM if table and method.events else 0
+    room = _FIRST_ROOM[batch is None] if table and method.events else 0
     raw = _raw(method, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
     if room and (most := int(jnp.max(raw.lanes.events))) > room:
         room = 1 << (most - 1).bit_length()

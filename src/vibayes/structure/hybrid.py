@@ -124,7 +124,8 @@ class HybridSystem(eqx.Module):
                 entries.append(jnp.where(stuck[row] & stuck[column], entry, free))
             matrix.append(entries)
             right.append(jnp.where(stuck[row], _difference(acceleration, *self.ends[i]), 0.0))
-        for j, reaction in zip(holders, _solve(matrix, right), strict=True):
+        for j, row in zip(holders, _inverse(matrix), strict=True):
+            reaction = _dot(row, right)
             seen[j] = seen[j]._replace(force=seen[j].force + reaction)
             start, stop = self.ends[j]
             for mass, sign in ((start, -1.0), (stop, 1.0)):
@@ -201,17 +202,17 @@ def _dot(row, vector) -> Scalar:
     return sum((a * b for a, b in zip(row, vector, strict=True)), 0.0)
 
 
-def _solve(matrix: list[list[Scalar]], right: list[Scalar]) -> list[Scalar]:
-    """Gaussian elimination without pivoting: the matrix is symmetric positive definite and tiny."""
-    n = len(right)
-    matrix, right = [list(row) for row in matrix], list(right)
+def _inverse(matrix: list[list[Scalar]]) -> list[list[Scalar]]:
+    """Gauss–Jordan without pivoting: the matrix is symmetric positive definite and tiny.
+
+    The inverse depends on the modes alone, so that a step computes it once however often it needs reactions.
+    """
+    n = len(matrix)
+    rows = [[*row, *(1.0 if i == j else 0.0 for j in range(n))] for i, row in enumerate(matrix)]
     for i in range(n):
-        for r in range(i + 1, n):
-            factor = matrix[r][i] / matrix[i][i]
-            matrix[r] = [a - factor * b for a, b in zip(matrix[r], matrix[i], strict=True)]
-            right[r] = right[r] - factor * right[i]
-    solution: list[Scalar] = [0.0] * n
-    for i in reversed(range(n)):
-        rest = sum((matrix[i][c] * solution[c] for c in range(i + 1, n)), 0.0)
-        solution[i] = (right[i] - rest) / matrix[i][i]
-    return solution
+        pivot = 1.0 / rows[i][i]
+        rows[i] = [a * pivot for a in rows[i]]
+        for r in range(n):
+            if r != i:
+                rows[r] = [a - rows[r][i] * b for a, b in zip(rows[r], rows[i], strict=True)]
+    return [row[n:] for row in rows]
