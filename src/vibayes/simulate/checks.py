@@ -89,4 +89,5 @@ def check_start(structure: Structure, displacement: Any, velocity: Any) -> tuple
         if array.ndim == 2:
             sets = array.shape[0]
         start.append(tuple(jnp.asarray(array[..., i]) for i in range(masses)))
-    return tuple(start), sets
+    at_rest = not np.any(np.asarray(displacement, float))
+    return (None if at_rest else start[0], start[1]), sets

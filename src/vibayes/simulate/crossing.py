@@ -125,8 +125,9 @@ def _polish(leaves, theta: Scalar, fired: Scalar) -> Scalar:
     for number, (g, slope) in zip(_numbers(leaves), leaves, strict=True):
         # A guard that is already clearly below zero has fallen before; its time is now.
         close = (fired == number) & (slope < 0.0) & (jnp.abs(g) <= -1e-3 * slope)
-        above = above + jnp.sum(jnp.where(close, theta * slope - g - theta, 0.0))
-        below = below + jnp.sum(jnp.where(close, slope - 1.0, 0.0))
+        mine = jnp.any(close)
+        above = jnp.where(mine, jnp.sum(jnp.where(close, theta * slope - g, 0.0)), above)
+        below = jnp.where(mine, jnp.sum(jnp.where(close, slope, 0.0)), below)
     return jnp.maximum(above / below, 0.0)
 
 

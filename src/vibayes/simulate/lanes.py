@@ -36,7 +36,9 @@ class Lane(NamedTuple):
     modes: Modes
     step: Scalar
     slack: tuple[Scalar, ...]
-    """Rounding by which each guard may lie below zero after an event."""
+    """How far each guard may lie below zero: by rounding after an event, by the method's error at a start from a boundary."""
+    fresh: tuple[Scalar, ...]
+    """Guards that began on a boundary and have not left it: should one fall, the initial mode was wrong."""
     idle: Scalar
     status: Scalar
     steps: Scalar
@@ -62,14 +64,18 @@ class Clock(NamedTuple):
     max_steps: int
 
 
-def begin(system: HybridSystem, state: State, method: Method, clock: Clock) -> Lane:
+def begin(
+    system: HybridSystem, state: State, inputs: tuple[Scalar, ...], method: Method, clock: Clock
+) -> Lane:
     """A lane at the start."""
     state = tuple(jnp.asarray(s, float) for s in state)
     zero, count = jnp.zeros(()), jnp.int32(0)
-    slack = (zero,) * (len(system.guard_owners()) if method.events else 0)
     first = jnp.asarray(method.first_step(clock.interval), float)
     modes = system.modes_at(state)
-    return Lane(count, zero, state, modes, first, slack, count, count, count, count, count)
+    guards = system.guards(state, modes, inputs) if method.events else ()
+    fresh = tuple(jax.lax.stop_gradient(jnp.abs(g) <= method.floor) for g in guards)
+    slack = tuple(jnp.where(f, -method.floor, 0.0) for f in fresh)
+    return Lane(count, zero, state, modes, first, slack, fresh, count, count, count, count, count)
 
 
 def advance(
@@ -101,12 +107,13 @@ def advance(
     go = live & piece.accepted
     event = go & (fired >= 0)
     fired = jnp.where(event, fired, -1)
+    correction = _fired_fresh(lane.fresh, fired)
     arrived = go & ~event & reaches & (theta >= 1.0)
     since = jnp.where(arrived, 0.0, lane.since + theta * length)
 
     now = tuple(channel[0] for channel in drive(lane.piece, since, 0))
     after, modes = system.switch(state, lane.modes, now, fired) if guards else (state, lane.modes)
-    slack = _slack(system, state, lane.modes, after, modes, now, fired, lane.slack)
+    slack, fresh = _slack(system, method, lane, state, after, modes, now, fired)
     idle = jnp.where(event, jnp.where(theta * length <= 1e-12 * clock.interval, lane.idle + 1, 0), lane.idle)
     finite = jnp.bool_(True)
     for s in after:
@@ -123,23 +130,42 @@ def advance(
         modes=tuple(jnp.where(go, new, old) for new, old in zip(modes, lane.modes, strict=True)),
         step=jnp.where(live, jnp.minimum(piece.next_step, clock.interval), lane.step),
         slack=slack,
+        fresh=fresh,
         idle=idle,
         status=jnp.where(live, status, lane.status).astype(jnp.int32),
         steps=lane.steps + go,
         rejected=lane.rejected + (live & ~piece.accepted),
-        events=lane.events + event,
+        events=lane.events + (event & ~correction),
     )
-    return moved, Happening(arrived, fired, lane.piece, since, lane.modes)
+    return moved, Happening(arrived, jnp.where(correction, -1, fired), lane.piece, since, lane.modes)
 
 
-def _slack(system, state, modes, after, new_modes, now, fired, slack):
-    """After an event, let each new guard lie below zero by what the old one missed zero by, and no more."""
-    if not slack:
-        return ()
-    old = jax.lax.stop_gradient(system.guards(state, modes, now))
-    new = jax.lax.stop_gradient(system.guards(after, new_modes, now))
+def _fired_fresh(fresh: tuple[Scalar, ...], fired: Scalar) -> Scalar:
+    """Whether the guard that fell had been on its boundary since the beginning: a correction, not an event."""
+    result = jnp.zeros_like(fired, dtype=bool)
+    for i, flag in enumerate(fresh):
+        result |= flag & (fired == i)
+    return result
+
+
+def _slack(system, method, lane, state, after, modes, now, fired):
+    """Slack and freshness of the guards after a step.
+
+    After an event each new guard may lie below zero by what the old one missed zero by, and no more. A fresh guard keeps its
+    slack until it has clearly risen.
+    """
+    if not lane.slack:
+        return (), ()
+    old = jax.lax.stop_gradient(system.guards(state, lane.modes, now))
+    new = jax.lax.stop_gradient(system.guards(after, modes, now))
     residual = jnp.zeros_like(old[0])
     for i, g in enumerate(old):
         residual = jnp.where(fired == i, jnp.abs(g), residual)
-    allowed = [jnp.where((g < 0.0) & (g >= -2.0 * residual), g, 0.0) for g in new]
-    return tuple(jnp.where(fired >= 0, a, s) for a, s in zip(allowed, slack, strict=True))
+    slack, fresh = [], []
+    for i, g in enumerate(new):
+        still = lane.fresh[i] & (jnp.abs(g) <= method.floor) & (fired != i)
+        missed = jnp.where((g < 0.0) & (g >= -2.0 * residual), g, 0.0)
+        usual = jnp.where(fired >= 0, missed, jnp.where(lane.fresh[i], 0.0, lane.slack[i]))
+        slack.append(jnp.where(still, -method.floor, usual))
+        fresh.append(still)
+    return tuple(slack), tuple(fresh)

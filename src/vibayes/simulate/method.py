@@ -42,6 +42,11 @@ class Method(eqx.Module):
         @property
         def events(self) -> bool: ...  # noqa: D102
 
+    @property
+    def floor(self) -> Scalar:
+        """Size below which a guard's sign is within the method's own error."""
+        return 0.0
+
     @abstractmethod
     def expand(
         self, system: HybridSystem, state: State, modes: Modes, drive: Drive, length: Scalar, wish: Scalar, one: Scalar

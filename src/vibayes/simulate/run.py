@@ -60,9 +60,12 @@ def run(
 ) -> Raw:
     """Simulate all lanes; ``start`` holds displacements and velocities, ``one`` is 1.0 per lane."""
     system = jax.vmap(lambda s, _: s.compile(), in_axes=(batch_axes(structure), 0))(structure, one)
-    lanes = jax.vmap(lambda s, y, _: begin(s, s.start(*y), method, clock), in_axes=(0, batch_axes(start), 0))(
-        system, start, one
-    )
+
+    def first_lane(system, drive, start, _):
+        inputs = tuple(channel[0] for channel in drive.series(jnp.int32(0), jnp.zeros(()), 0))
+        return begin(system, system.start(*start), inputs, method, clock)
+
+    lanes = jax.vmap(first_lane, in_axes=(0, drive_axes, batch_axes(start), 0))(system, drive, start, one)
 
     def row_of(system, drive, lane):
         modes = lane.modes if method.events else None

@@ -72,6 +72,11 @@ class EventLocated(Method):
             if isinstance(value, int | float) and not 0 < value < 1:
                 raise InvalidInput(f"EventLocated.{name}", "a tolerance between 0 and 1", str(value), "try 1e-8")
 
+    @property
+    def floor(self) -> Scalar:
+        """Size below which a guard's sign is within the method's own error."""
+        return 10.0 * self.atol
+
     def first_step(self, interval: float) -> float:
         """Short; the error control lengthens it at once."""
         return 0.01 * interval

@@ -110,8 +110,8 @@ class Element(eqx.Module):
         """Hysteretic energy that is a function of the present state; adds to the integral of the power."""
         return 0.0
 
-    def start(self) -> tuple[Scalar, ...]:
-        """Initial values of the internal states."""
+    def start(self, deformation: Scalar | None = None) -> tuple[Scalar, ...]:
+        """Internal states at the beginning: virgin, or as a slow first loading to ``deformation`` leaves them."""
         return (0.0,) * len(self.states)
 
     def prepare(self) -> Element:
@@ -184,6 +184,30 @@ def raise_if(fails: Any, where: str, expected: str, remedy: str) -> None:
         indices = np.flatnonzero(fails)
         which = f"{indices.size} of {fails.size} parameter sets that break this (first: {indices[:5].tolist()})"
     raise InvalidInput(where, expected, which, remedy)
+
+
+def slow_loading(element: Element, deformation: Scalar, steps: int = 200) -> tuple[Scalar, ...]:
+    """States of a rate-independent element after loading it from the virgin state, by Runge–Kutta in the deformation."""
+
+    def rates(d, states):
+        local = Local(d, deformation, states)
+        return element.rates(local._replace(mode=element.mode_at(local)))
+
+    def along(states, slopes, h):
+        return tuple(s + h * r for s, r in zip(states, slopes, strict=True))
+
+    def step(i, states):
+        h, d = 1.0 / steps, deformation * (i / steps)
+        middle = d + 0.5 * h * deformation
+        k1 = rates(d, states)
+        k2 = rates(middle, along(states, k1, 0.5 * h))
+        k3 = rates(middle, along(states, k2, 0.5 * h))
+        k4 = rates(d + h * deformation, along(states, k3, h))
+        total = tuple((a + 2 * b + 2 * c + e) / 6 for a, b, c, e in zip(k1, k2, k3, k4, strict=True))
+        return along(states, total, h)
+
+    virgin = tuple(jnp.asarray(s, float) + 0.0 * deformation for s in element.start())
+    return jax.lax.fori_loop(0, steps, step, virgin)
 
 
 def initial_stiffness(element: Element) -> Scalar:

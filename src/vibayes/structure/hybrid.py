@@ -69,10 +69,12 @@ class HybridSystem(eqx.Module):
         """(element, its guard) for each guard of the system."""
         return tuple((j, i) for j, e in enumerate(self.elements) for i in range(len(e.guard_names())))
 
-    def start(self, displacement: State, velocity: State) -> State:
-        """State at the beginning."""
-        internal = tuple(s for element in self.elements for s in element.start())
-        return (*displacement, *velocity, *internal, *((0.0,) * len(self.metered)))
+    def start(self, displacement: State | None, velocity: State) -> State:
+        """State at the beginning; elements deformed then have been loaded slowly from their virgin state."""
+        x = (0.0,) * self.masses if displacement is None else displacement
+        deformation = [None if displacement is None else _difference(x, *ends) for ends in self.ends]
+        internal = tuple(s for e, d in zip(self.elements, deformation, strict=True) for s in e.start(d))
+        return (*x, *velocity, *internal, *((0.0,) * len(self.metered)))
 
     # ---- flow -------------------------------------------------------------------------------------------------
 

@@ -52,6 +52,11 @@ class BilinearHysteresis(Element):
         """By known yield force instead of displacement."""
         return cls(stiffness, yield_force / stiffness, ratio)
 
+    def start(self, deformation: Scalar | None = None) -> tuple[Scalar, ...]:
+        """The slider has moved if the elastic range was left."""
+        y = self.yield_displacement
+        return (0.0,) if deformation is None else (jnp.clip(deformation, -y, y),)  # type: ignore[operator]
+
     @property
     def modes(self) -> tuple[str, ...]:
         """Elastic, or the slider moving in either direction."""
@@ -130,9 +135,11 @@ class BilinearHysteresisFlow(Element):
         """The four modes of the literature."""
         return ("I", "II", "III", "IV")
 
-    def start(self) -> tuple[Scalar, ...]:
-        """The virgin elastic line."""
-        return (0.0, -self.yield_displacement, self.yield_displacement)  # type: ignore[operator]
+    def start(self, deformation: Scalar | None = None) -> tuple[Scalar, ...]:
+        """The virgin elastic line, or the one through a point of the envelope."""
+        x, y = 0.0 if deformation is None else deformation, self.yield_displacement
+        beyond = x - jnp.clip(x, -y, y)  # type: ignore[operator]
+        return ((1.0 - self.ratio) * beyond, beyond - y, beyond + y)  # type: ignore[operator]
 
     def force(self, local: Local) -> Scalar:
         """Elastic line or envelope."""

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 import jax.numpy as jnp
 import numpy as np
 
-from vibayes.structure.element import Check, Element, Local, Parameter, Scalar, sign_of
+from vibayes.structure.element import Check, Element, Local, Parameter, Scalar, sign_of, slow_loading
 from vibayes.structure.elements.bouc_wen import exponent_checks
 from vibayes.structure.elements.sign_switched import positive_power
 
@@ -60,6 +60,10 @@ class RambergOsgood(Element):
     def modes(self) -> tuple[str, ...]:
         """On the skeleton or on a branch, moving in either direction."""
         return ("skeleton on", "skeleton back", "branch on", "branch back")
+
+    def start(self, deformation: Scalar | None = None) -> tuple[Scalar, ...]:
+        """Virgin, or on the skeleton after a slow first loading."""
+        return (0.0,) * len(self.states) if deformation is None else slow_loading(self, deformation)
 
     def force(self, local: Local) -> Scalar:
         """f = r."""

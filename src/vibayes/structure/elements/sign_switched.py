@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 
-from vibayes.structure.element import Element, Local, Scalar, sign_of
+from vibayes.structure.element import Element, Local, Scalar, sign_of, slow_loading
 
 
 class SignSwitched(Element):
@@ -36,6 +36,10 @@ class SignSwitched(Element):
     @abstractmethod
     def smooth_rates(self, local: Local, velocity_sign: Scalar, state_sign: Scalar) -> tuple[Scalar, ...]:
         """Rates with |v| = velocity_sign·v and |z| = state_sign·z."""
+
+    def start(self, deformation: Scalar | None = None) -> tuple[Scalar, ...]:
+        """Virgin, or after a slow first loading."""
+        return (0.0,) * len(self.states) if deformation is None else slow_loading(self, deformation)
 
     def signs(self, local: Local) -> tuple[Scalar, Scalar]:
         """(sign of v, sign of z): of the mode where they are located, of the state where they are not."""
