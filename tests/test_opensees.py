@@ -1,22 +1,25 @@
 """Hysteretic structures against OpenSees, an independent program with a fixed step and implicit integration.
 
-OpenSees is run with Newmark's average acceleration and Newton iterations to rounding, at steps that are halved
-again and again. Its error must fall towards our answer at its own rate, and what is left at the finest step must
-be small. Its bilinear materials follow any displacement exactly, so its order is that of Newmark's method, 2.
-Its Bouc–Wen materials advance z by the implicit Euler method, so there it is 1, and the leading terms of the error
-are removed by extrapolation (Richardson's, repeated):
+OpenSees is run with Newmark's average acceleration and Newton iterations to rounding, at steps that are
+halved again and again. Its error must fall towards our answer at its own rate, and what is left at the finest
+step must be small. Its bilinear materials follow any displacement exactly, so its order is that of Newmark's
+method, 2. Its Bouc–Wen materials advance z by the implicit Euler method, so there it is 1, and the leading
+terms of the error are removed by extrapolation (Richardson's, repeated):
 
     u₁(h) = 2 u(h/2) − u(h),   u₂(h) = (4 u₁(h/2) − u₁(h))/3.
 
 Formulations. ``BoucWen`` has our equations with A = 1 and δ_A = 0: the same z (a displacement), β (which
-dissipates), γ and degradation η, ν per energy ε, but no pinching. ``BWBN`` has our pinching, but no degradation
-(η = ν = 1), so that z_u is constant. Both name γ before β. Between them they hold every term of
+dissipates), γ and degradation η, ν per energy ε, but no pinching. ``BWBN`` has our pinching, but no
+degradation (η = ν = 1), so that z_u is constant. Both name γ before β. Between them they hold every term of
 `BoucWenBaberNoori`; pinching and degradation at once they have not.
 """
 
 from __future__ import annotations
 
+import atexit
 import functools
+import itertools
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,9 +29,7 @@ import pytest
 
 import vibayes as vb
 
-GROUND_MOTION = (
-    Path(__file__).parents[2] / "shared" / "data" / "ground_motions" / "RSN6_IMPVALL.I_I-ELC180-hor1.AT2"
-)
+GROUND_MOTION = Path(__file__).parents[2] / "shared" / "data" / "ground_motions" / "RSN6_IMPVALL.I_I-ELC180-hor1.AT2"
 RATE, SAMPLES = 100.0, 1001
 SUBSTEPS = (1, 2, 4, 8, 16, 32, 64)
 
@@ -41,10 +42,14 @@ def program() -> Any:
     except ModuleNotFoundError:
         pytest.skip("OpenSees is not installed: pip install 'vibayes[peers]'")
     except (ImportError, RuntimeError) as error:
-        pytest.skip(
-            f"OpenSees cannot be loaded (on Debian and Ubuntu: apt install libblas3 liblapack3): {error}"
-        )
+        pytest.skip(f"OpenSees cannot be loaded (on Debian and Ubuntu: apt install libblas3 liblapack3): {error}")
+    atexit.register(_farewell)
     return opensees
+
+
+def _farewell() -> None:
+    """OpenSees says goodbye on the error stream when Python ends; nobody needs to hear it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -57,7 +62,7 @@ def complaints(tmp_path_factory) -> Iterator[Path]:
 
 
 class Case(NamedTuple):
-    """One structure, described to both programs, and how well they must agree (relative to the largest value)."""
+    """A structure as both programs see it, and how well they must agree, relative to the largest value."""
 
     law: vb.Element
     materials: tuple[tuple, ...]
@@ -86,13 +91,11 @@ STOREY = vb.BilinearHysteresis(8 * K, yield_displacement=0.005, ratio=0.1)
 SEARCH = (1e-12, 100)
 PLAIN = vb.BoucWenBaberNoori(alpha=0.1, k=K, beta=0.6, gamma=0.3, n=1.5)
 DEGRADING = vb.BoucWenBaberNoori(0.1, K, 0.6, 0.3, 1.5, delta_eta=1e-3, delta_nu=5e-4)
-PINCHING = vb.BoucWenBaberNoori(
-    0.1, K, 0.6, 0.3, 1.5, q=0.1, zeta10=0.9, p=1e-2, psi0=0.2, delta_psi=1e-4, lam=0.3
-)
+PINCHING = vb.BoucWenBaberNoori(0.1, K, 0.6, 0.3, 1.5, q=0.1, zeta10=0.9, p=1e-2, psi0=0.2, delta_psi=1e-4, lam=0.3)
 PLAIN_THERE = (("BoucWen", 0.1, K, 1.5, 0.3, 0.6, 1.0, 0.0, 0.0, 0.0, *SEARCH),)
 DEGRADING_THERE = (("BoucWen", 0.1, K, 1.5, 0.3, 0.6, 1.0, 0.0, 5e-4, 1e-3, *SEARCH),)
 PINCHING_THERE = (("BWBN", 0.1, K, 1.5, 0.3, 0.6, 1.0, 0.1, 0.9, 1e-2, 0.2, 1e-4, 0.3, *SEARCH),)
-CENTIMETRES: dict[str, Any] = {"order": 1, "metre": 100.0}
+BOUC_WEN: dict[str, Any] = {"order": 1, "at_the_finest_step": 3e-3, "extrapolated": 1e-5, "metre": 100.0}
 
 CASES = {
     "Steel01, sine": Case(BILINEAR, STEEL, 2, 1e-6, 1e-6, sine=8.0),
@@ -104,22 +107,12 @@ CASES = {
     "three storeys of Steel01, El Centro": Case(
         STOREY, (("Steel01", 0.04 * K, 8 * K, 0.1),), 2, 3e-5, 5e-6, storeys=3, damper=2.0
     ),
-    "BoucWen, sine": Case(
-        PLAIN, PLAIN_THERE, at_the_finest_step=3e-3, extrapolated=1e-5, sine=300.0, **CENTIMETRES
-    ),
-    "BoucWen, El Centro": Case(PLAIN, PLAIN_THERE, at_the_finest_step=3e-3, extrapolated=1e-5, **CENTIMETRES),
-    "BoucWen degrading, sine": Case(
-        DEGRADING, DEGRADING_THERE, at_the_finest_step=3e-3, extrapolated=1e-5, sine=300.0, **CENTIMETRES
-    ),
-    "BoucWen degrading, El Centro": Case(
-        DEGRADING, DEGRADING_THERE, at_the_finest_step=3e-3, extrapolated=1e-5, **CENTIMETRES
-    ),
-    "BWBN pinching, sine": Case(
-        PINCHING, PINCHING_THERE, at_the_finest_step=3e-3, extrapolated=1e-5, sine=300.0, **CENTIMETRES
-    ),
-    "BWBN pinching, El Centro": Case(
-        PINCHING, PINCHING_THERE, at_the_finest_step=3e-3, extrapolated=1e-5, **CENTIMETRES
-    ),
+    "BoucWen, sine": Case(PLAIN, PLAIN_THERE, sine=300.0, **BOUC_WEN),
+    "BoucWen, El Centro": Case(PLAIN, PLAIN_THERE, **BOUC_WEN),
+    "BoucWen degrading, sine": Case(DEGRADING, DEGRADING_THERE, sine=300.0, **BOUC_WEN),
+    "BoucWen degrading, El Centro": Case(DEGRADING, DEGRADING_THERE, **BOUC_WEN),
+    "BWBN pinching, sine": Case(PINCHING, PINCHING_THERE, sine=300.0, **BOUC_WEN),
+    "BWBN pinching, El Centro": Case(PINCHING, PINCHING_THERE, **BOUC_WEN),
 }
 QUICK = "Steel01, sine"
 every_case = pytest.mark.parametrize(
@@ -141,9 +134,7 @@ def ours(case: Case) -> np.ndarray:
     """Displacements of the masses and forces of the storeys at every sample."""
     names = [f"m{i + 1}" for i in range(case.storeys)]
     points = ["ground", *names]
-    links = [
-        case.law.between(below, name, f"law of {name}") for below, name in zip(points, names, strict=False)
-    ]
+    links = [case.law.between(below, name, f"law of {name}") for below, name in zip(points, names, strict=False)]
     dampers = [vb.Damper(case.damper).between(*pair) for pair in zip(points, names, strict=False)]
     structure = vb.Structure(
         dict.fromkeys(names, 1.0),
@@ -181,9 +172,7 @@ def theirs(case: Case, substeps: int, complaints: Path) -> np.ndarray:
     rows = np.zeros((SAMPLES, 2 * case.storeys))
     for k in range(1, SAMPLES):
         assert ops.analyze(substeps, 1.0 / (RATE * substeps)) == 0
-        stresses = [
-            [ops.eleResponse(tag, "material", 1, "stress")[0] for tag in tags] for tags in storey_laws
-        ]
+        stresses = [[ops.eleResponse(tag, "material", 1, "stress")[0] for tag in tags] for tags in storey_laws]
         rows[k] = [
             *(ops.nodeDisp(i + 1, 1) for i in range(case.storeys)),
             *(sum(storey) for storey in stresses),
@@ -214,13 +203,13 @@ def _drive_there(ops: Any, case: Case) -> None:
     ops.timeSeries("Path", 1, "-dt", 1.0 / RATE, "-values", *motion.tolist())
     ops.pattern("UniformExcitation", 1, 1, "-accel", 1)
     for number in range(1, case.storeys + 1):
-        # Newmark's method begins with the acceleration of the first instant, which OpenSees would take for zero.
+        # Newmark's method begins with the acceleration at time zero, which OpenSees would take for none.
         ops.setNodeAccel(number, 1, -float(motion[0]), "-commit")
 
 
 @functools.cache
 def both(name: str, complaints: Path) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Our answer, and those of OpenSees from coarse to fine; displacements and forces relative to our largest."""
+    """Our answer, and those of OpenSees from coarse to fine, relative to our largest values."""
     case = CASES[name]
     reference = ours(case)
     scale = largest(reference)
@@ -233,9 +222,9 @@ def largest(rows: np.ndarray) -> np.ndarray:
 
 
 def extrapolate(order: int, answers: list[np.ndarray]) -> np.ndarray:
-    """The limit of answers at halved steps whose leading errors are of the given order and, from 1, of order 2."""
+    """The limit of answers at halved steps, freed of errors from the given order up to the second."""
     for power in range(order, 3):
-        pairs = zip(answers[:-1], answers[1:], strict=True)
+        pairs = itertools.pairwise(answers)
         answers = [(2**power * fine - coarse) / (2**power - 1) for coarse, fine in pairs]
     return answers[-1]
 

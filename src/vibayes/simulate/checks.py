@@ -29,7 +29,7 @@ def check_method(method: Method, structure: Structure, excitation: Any, clock: C
             raise InvalidInput(
                 "Exact", "piecewise-linear elements only", f"{curved}", "use EventLocated() or FixedStep()"
             )
-    if not method.events:
+    if not method.locates:
         blind = [str(link.name) for link in structure.links if link.element.needs_events]
         if blind:
             raise InvalidInput(

@@ -1,16 +1,18 @@
 """The first time any guard falls through zero during a step, never missing a pair of crossings.
 
-Over a step, θ ∈ [0, 1], each guard is a polynomial g(θ) = Σ g_k θ^k, positive inside the domain of the mode. From a point
-where g > 0 the search advances only as far as a *lower bound* of g stays positive, so it cannot jump over a crossing, however
-short the excursion. With L₂ ≤ g'' on the whole step,
+Over a step, θ ∈ [0, 1], each guard is a polynomial g(θ) = Σ g_k θ^k, positive inside the domain of the mode. From a
+point where g > 0 the search advances only as far as a *lower bound* of g stays positive, so it cannot jump over a
+crossing, however short the excursion. With L₂ ≤ g'' on the whole step,
 
     g(θ + δ) ≥ g + g' δ + L₂ δ²/2,      L₂ = 2 g₂ + Σ_{k≥3} k (k−1) min(g_k, 0),
 
-whose first root is a Newton step with a safety margin; near a crossing it converges quadratically. If it has not converged
-after a few rounds the step ends there, without an event, and the next one goes on: grazing costs work, never an event.
+whose first root is a Newton step with a safety margin; near a crossing it converges quadratically. If it has not
+converged after a few rounds the step ends there, without an event, and the next one goes on: grazing costs work,
+never an event.
 
-A step may *begin* on a boundary: right after an event, or at rest. What counts then is the sign of the first coefficient
-that is not rounding noise: positive means the motion leads into the domain, negative that it leaves it at once.
+A step may *begin* on a boundary: right after an event, or at rest. What counts then is the sign of the first
+coefficient that is not rounding noise: positive means the motion leads into the domain, negative that it leaves it
+at once.
 """
 
 from __future__ import annotations
@@ -45,7 +47,11 @@ class Crossing(NamedTuple):
 
 
 def first_crossing(
-    coefficients: Sequence[Tree], evaluate: Callable[[Scalar], tuple[Tree, Tree]], stretch: Scalar, one: Scalar, rounds: int = 3
+    coefficients: Sequence[Tree],
+    evaluate: Callable[[Scalar], tuple[Tree, Tree]],
+    stretch: Scalar,
+    one: Scalar,
+    rounds: int = 3,
 ) -> Crossing:
     """First crossing among the guards, or the end of the step, or a point safely before any crossing.
 

@@ -49,9 +49,9 @@ class AnalyticDrive(eqx.Module):
 
 
 def table_drive(pieces: Any, last: Any) -> TableDrive:
-    """From coefficients (…, pieces, channels, degree+1) and the very last sample (…, channels), which closes the record."""
+    """From coefficients (…, pieces, channels, degree+1) and the very last sample (…, channels), which closes the
+    record.
+    """
     closing = jnp.zeros_like(pieces[..., :1, :, :]).at[..., 0, :, 0].set(last)
     table = jnp.concatenate([pieces, closing], axis=-3)
-    return TableDrive(
-        tuple(tuple(table[..., c, k] for k in range(table.shape[-1])) for c in range(table.shape[-2]))
-    )
+    return TableDrive(tuple(tuple(table[..., c, k] for k in range(table.shape[-1])) for c in range(table.shape[-2])))

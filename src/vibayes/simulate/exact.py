@@ -4,16 +4,16 @@ Within a mode the flow is linear, ẏ = A y + b + B u(t), and its Taylor coeffic
 
     a_0 = y,   a_{k+1} = h/(k+1) · (A a_k + B u_k),
 
-by applying the flow map's linear part; no matrix is formed. With enough terms this is the matrix exponential to rounding
-error, it vectorises over parameter sets, and it is a polynomial, whose roots are the crossings.
+by applying the flow map's linear part; no matrix is formed. With enough terms this is the matrix exponential to
+rounding error, it vectorises over parameter sets, and it is a polynomial, whose roots are the crossings.
 
-There is no step size to choose: a step reaches to the next input sample or event. Where the frequencies of the structure
-are so high that the series has not converged by then, the step is halved until it has.
+There is no step size to choose: a step reaches to the next input sample or event. Where the frequencies of the
+structure are so high that the series has not converged by then, the step is halved until it has.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -42,11 +42,20 @@ class Exact(Method):
     """
 
     order: int = eqx.field(static=True, default=20)
-    events: ClassVar[bool] = True
 
     def __check_init__(self):
         if not 6 <= self.order <= 40:
             raise InvalidInput("Exact.order", "6 to 40 terms", str(self.order), "leave it at its default")
+
+    @property
+    def locates(self) -> bool:
+        """Always."""
+        return True
+
+    @property
+    def stages(self) -> int:
+        """One, whose linear part is then applied to every term."""
+        return 1
 
     def first_step(self, interval: float) -> float:
         """A whole piece of input."""
@@ -67,14 +76,12 @@ class Exact(Method):
 
         start = hold(state, size)
         terms = self._series(flow_of, start, inputs, length, one)
-        guards = []
-        if system.guard_owners():
-            value, by_state = linear_part(lambda y: guards_of(y, inputs[0]), start)
-            _, by_input = linear_part(lambda u: guards_of(start, u), inputs[0])
-            guards = [value]
-            for k in range(1, self.order + 1):
-                slope = by_state(terms[k])
-                guards.append(each(jnp.add, slope, by_input(inputs[k])) if k < len(inputs) else slope)
+        value, by_state = linear_part(lambda y: guards_of(y, inputs[0]), start)
+        _, by_input = linear_part(lambda u: guards_of(start, u), inputs[0])
+        guards = [value] if system.guard_owners() else []
+        for k in range(1, self.order + 1) if guards else ():
+            slope = by_state(terms[k])
+            guards.append(each(jnp.add, slope, by_input(inputs[k])) if k < len(inputs) else slope)
         if stacked(size):
             guards = [each(lambda g: materialise(g, one), g) for g in guards]
 

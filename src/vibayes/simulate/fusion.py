@@ -14,7 +14,9 @@ import jax.numpy as jnp
 from jax import lax
 
 _MAGIC = 0x5FE6EB50C7B537A9
-"""Half of the bits of 1.5·2^1023 plus a correction: subtracting half a double's bits from it nearly inverts its root."""
+"""Half of the bits of 1.5·2^1023 plus a correction: subtracting half a double's bits from it nearly inverts its
+root.
+"""
 
 
 def rough_inverse_root(x: Any) -> Any:

@@ -1,8 +1,9 @@
 """The loop that advances time, for a batch of parameter sets at once.
 
-Each parameter set is a *lane* with its own time. One pass of the loop moves every lane by one step: to its next event, to the
-end of its piece of input, or as far as its error control allows. Lanes do not wait for one another, so a set with many events
-costs only itself. A lane that has finished or failed stands still; its remaining samples stay NaN.
+Each parameter set is a *lane* with its own time. One pass of the loop moves every lane by one step: to its next
+event, to the end of its piece of input, or as far as its error control allows. Lanes do not wait for one another,
+so a set with many events costs only itself. A lane that has finished or failed stands still; its remaining samples
+stay NaN.
 
 Time is kept as (piece of input, time within it), which does not lose digits over a long record.
 """
@@ -36,7 +37,9 @@ class Lane(NamedTuple):
     modes: Modes
     step: Scalar
     slack: tuple[Scalar, ...]
-    """How far each guard may lie below zero: by rounding after an event, by the method's error at a start from a boundary."""
+    """How far each guard may lie below zero: by rounding after an event, by the method's error at a start from a
+    boundary.
+    """
     fresh: tuple[Scalar, ...]
     """Guards that began on a boundary and have not left it: should one fall, the initial mode was wrong."""
     idle: Scalar
@@ -64,15 +67,13 @@ class Clock(NamedTuple):
     max_steps: int
 
 
-def begin(
-    system: HybridSystem, state: State, inputs: tuple[Scalar, ...], method: Method, clock: Clock
-) -> Lane:
+def begin(system: HybridSystem, state: State, inputs: tuple[Scalar, ...], method: Method, clock: Clock) -> Lane:
     """A lane at the start."""
     state = tuple(jnp.asarray(s, float) for s in state)
     zero, count = jnp.zeros(()), jnp.int32(0)
     first = jnp.asarray(method.first_step(clock.interval), float)
     modes = system.modes_at(state)
-    guards = system.guards(state, modes, inputs) if method.events else ()
+    guards = system.guards(state, modes, inputs) if method.locates else ()
     fresh = tuple(jax.lax.stop_gradient(jnp.abs(g) <= method.floor) for g in guards)
     slack = tuple(jnp.where(f, -method.floor, 0.0) for f in fresh)
     return Lane(count, zero, state, modes, first, slack, fresh, count, count, count, count, count)
@@ -121,7 +122,9 @@ def advance(
     status = jnp.where(go & ~finite, Status.DIVERGED, Status.SUCCESS)
     status = jnp.where(idle > _IDLE_LIMIT, Status.CHATTERING, status)
     tiny = ~piece.accepted & (piece.next_step < 1e-15 * clock.interval)
-    status = jnp.where(tiny, jnp.where(jnp.isfinite(piece.next_step) & finite, Status.STEP_TOO_SMALL, Status.DIVERGED), status)
+    status = jnp.where(
+        tiny, jnp.where(jnp.isfinite(piece.next_step) & finite, Status.STEP_TOO_SMALL, Status.DIVERGED), status
+    )
     status = jnp.where(lane.steps >= clock.max_steps, Status.TOO_MANY_STEPS, status)
     moved = Lane(
         piece=jnp.where(arrived, lane.piece + 1, lane.piece),
@@ -151,8 +154,8 @@ def _fired_fresh(fresh: tuple[Scalar, ...], fired: Scalar) -> Scalar:
 def _slack(system, method, lane, state, after, modes, now, fired):
     """Slack and freshness of the guards after a step.
 
-    After an event each new guard may lie below zero by what the old one missed zero by, and no more. A fresh guard keeps its
-    slack until it has clearly risen.
+    After an event each new guard may lie below zero by what the old one missed zero by, and no more. A fresh guard
+    keeps its slack until it has clearly risen.
     """
     if not lane.slack:
         return (), ()

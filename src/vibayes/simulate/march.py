@@ -18,7 +18,14 @@ from vibayes.structure.structure import Structure
 
 @eqx.filter_jit
 def march(
-    method: FixedStep, structure: Structure, drive: Any, drive_axes: Any, start: Any, one: Any, clock: Clock, keep: Recording
+    method: FixedStep,
+    structure: Structure,
+    drive: Any,
+    drive_axes: Any,
+    start: Any,
+    one: Any,
+    clock: Clock,
+    keep: Recording,
 ) -> Any:
     """Rows of readings of all lanes, (lanes, samples, readings)."""
     system = jax.vmap(lambda s, _: s.compile(), in_axes=(batch_axes(structure), 0))(structure, one)

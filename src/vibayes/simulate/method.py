@@ -1,10 +1,12 @@
-"""What a method of integration gives the stepping loop: one step as a polynomial, whether to trust it, what to try next."""
+"""What a method of integration gives the stepping loop: one step as a polynomial, whether to trust it, what to try
+next.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 
@@ -32,15 +34,17 @@ class Piece(NamedTuple):
 
 
 class Method(eqx.Module):
-    """Base of the methods: frozen settings, no state.
+    """Base of the methods: frozen settings, no state."""
 
-    A method says by its attribute ``events`` whether it locates events; one that does not takes the modes from the state.
-    """
+    @property
+    @abstractmethod
+    def locates(self) -> bool:
+        """Whether events are located; if not, the modes are taken from the state at every instant."""
 
-    if TYPE_CHECKING:
-
-        @property
-        def events(self) -> bool: ...  # noqa: D102
+    @property
+    @abstractmethod
+    def stages(self) -> int:
+        """Evaluations of the flow map per step."""
 
     @property
     def floor(self) -> Scalar:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from vibayes.simulate.lanes import Clock
 from vibayes.simulate.method import Method
 from vibayes.simulate.run import Events, Raw, Recording
-from vibayes.simulate.runge_kutta import EventLocated
 from vibayes.simulate.solution import EventTable, Solution, Work
 from vibayes.simulate.status import Status
 from vibayes.structure.structure import Structure
@@ -23,7 +22,7 @@ def solution_of(
     """Name and shape what a run left."""
     sensors, names = len(structure.sensors), state_names(structure)
     single = batch is None
-    traced = isinstance(raw.rows, jax.core.Tracer)
+    traced = isinstance(raw.rows, Tracer)
     rows = raw.rows if traced else np.asarray(raw.rows)
     rows = rows[0] if single else rows
     times = np.arange(keep.samples) * (clock.interval * keep.refinement)
@@ -60,13 +59,12 @@ def state_names(structure: Structure) -> tuple[str, ...]:
 
 
 def _work(method: Method, lanes: Any, single: bool) -> Work:
-    per_step = 7 if isinstance(method, EventLocated) else 1
     pick = (lambda a: int(a[0])) if single else np.asarray
     return Work(
         steps=pick(lanes.steps),
         rejected=pick(lanes.rejected),
-        evaluations=pick(lanes.steps * per_step),
-        rejected_evaluations=pick(lanes.rejected * per_step),
+        evaluations=pick(lanes.steps * method.stages),
+        rejected_evaluations=pick(lanes.rejected * method.stages),
         events=pick(lanes.events),
     )
 

@@ -33,7 +33,7 @@ class Raw(NamedTuple):
 
     rows: Any
     events: Events | None
-    lanes: Lane
+    lanes: Lane | None
 
 
 class Recording(NamedTuple):
@@ -56,7 +56,14 @@ _WIDE = {"xla_cpu_prefer_vector_width": 512}
 
 @partial(eqx.filter_jit, compiler_options=_WIDE)
 def run(
-    method: Method, structure: Structure, drive: Any, drive_axes: Any, start: Any, one: Any, clock: Clock, keep: Recording
+    method: Method,
+    structure: Structure,
+    drive: Any,
+    drive_axes: Any,
+    start: Any,
+    one: Any,
+    clock: Clock,
+    keep: Recording,
 ) -> Raw:
     """Simulate all lanes; ``start`` holds displacements and velocities, ``one`` is 1.0 per lane."""
     system = jax.vmap(lambda s, _: s.compile(), in_axes=(batch_axes(structure), 0))(structure, one)
@@ -68,7 +75,7 @@ def run(
     lanes = jax.vmap(first_lane, in_axes=(0, drive_axes, batch_axes(start), 0))(system, drive, start, one)
 
     def row_of(system, drive, lane):
-        modes = lane.modes if method.events else None
+        modes = lane.modes if method.locates else None
         return sensor_row(structure, system, drive, lane.piece, lane.state, modes, keep.states)
 
     def step(system, drive, one, lane):
@@ -112,7 +119,9 @@ def run(
     return Raw(rows, events, lanes)
 
 
-def sensor_row(structure: Structure, system: HybridSystem, drive: Any, piece: Any, state: Any, modes: Any, states: bool):
+def sensor_row(
+    structure: Structure, system: HybridSystem, drive: Any, piece: Any, state: Any, modes: Any, states: bool
+):
     """Readings of all sensors at the start of a piece, then (if kept) states and modes."""
     now = tuple(channel[0] for channel in drive.series(piece, 0.0 * state[0], 0))
     motion = system.motion(state, modes, now)

@@ -1,8 +1,8 @@
 """Runge–Kutta steps for any structure: adaptive with located events, or of fixed length.
 
-Both give a step as a polynomial in θ (dense output), so that guards along it are polynomials too and the search for the first
-crossing is the same as for the exact method. Guards are fitted through five points of the step, which is exact for guards
-that are affine in the state because the dense output has degree four at most.
+Both give a step as a polynomial in θ (dense output), so that guards along it are polynomials too and the search for
+the first crossing is the same as for the exact method. Guards are fitted through five points of the step, which is
+exact for guards that are affine in the state because the dense output has degree four at most.
 """
 
 from __future__ import annotations
@@ -73,6 +73,16 @@ class EventLocated(Method):
                 raise InvalidInput(f"EventLocated.{name}", "a tolerance between 0 and 1", str(value), "try 1e-8")
 
     @property
+    def locates(self) -> bool:
+        """As set by ``events``."""
+        return self.events
+
+    @property
+    def stages(self) -> int:
+        """Seven, the last of which serves the error estimate and the dense output."""
+        return len(_C)
+
+    @property
     def floor(self) -> Scalar:
         """Size below which a guard's sign is within the method's own error."""
         return 10.0 * self.atol
@@ -85,7 +95,7 @@ class EventLocated(Method):
         self, system: HybridSystem, state: State, modes: Modes, drive: Drive, length: Scalar, wish: Scalar, one: Scalar
     ) -> Piece:
         """Seven stages, their error estimate and dense output."""
-        flow, start = _flow(system, modes if self.events else None, drive), hold(state, system.size)
+        flow, start = _flow(system, modes if self.locates else None, drive), hold(state, system.size)
         settle = partial(each, partial(materialise, one=one)) if stacked(system.size) else lambda stage: stage
         stages = [settle(flow(start, 0.0 * length))]
         for c, row in zip(_C[1:], _A[1:], strict=True):
@@ -116,8 +126,8 @@ class FixedStep(Method):
     """Classical Runge–Kutta of order four with a fixed number of steps per sample (or piece of input).
 
     Args:
-        substeps: steps per sample interval.
-        events: end a step at each event and restart there. Without, kinks and jumps are stepped over, which costs order;
+        substeps: steps per sample interval. events: end a step at each event and restart there. Without, kinks and
+        jumps are stepped over, which costs order;
             that is the fast path for smooth laws.
 
     Examples:
@@ -133,6 +143,16 @@ class FixedStep(Method):
         if self.substeps < 1 or int(self.substeps) != self.substeps:
             raise InvalidInput("FixedStep.substeps", "a whole number ≥ 1", str(self.substeps), "try 4")
 
+    @property
+    def locates(self) -> bool:
+        """As set by ``events``."""
+        return self.events
+
+    @property
+    def stages(self) -> int:
+        """Four, and one more at the end for the cubic where events are located."""
+        return 5 if self.events else 4
+
     def first_step(self, interval: float) -> float:
         """The only step there is."""
         return interval / self.substeps
@@ -141,7 +161,7 @@ class FixedStep(Method):
         self, system: HybridSystem, state: State, modes: Modes, drive: Drive, length: Scalar, wish: Scalar, one: Scalar
     ) -> Piece:
         """One step and the cubic through its ends."""
-        flow, start = _flow(system, modes if self.events else None, drive), hold(state, system.size)
+        flow, start = _flow(system, modes if self.locates else None, drive), hold(state, system.size)
         end, first = runge_kutta_4(flow, start, length)
         last = flow(end, length)
         second = each(lambda y0, y1, f0, f1: 3.0 * (y1 - y0) - length * (2.0 * f0 + f1), start, end, first, last)
@@ -184,7 +204,7 @@ def _combine(start: Tree, weights: Sequence[float], stages: Sequence[Tree], leng
 def _piece(method, system, modes, drive, length, series, accepted, next_step) -> Piece:
     """The step as a polynomial, with its guards fitted."""
     guards: list[Tree] = []
-    if method.events and system.guard_owners():
+    if method.locates and system.guard_owners():
         samples = []
         for node in _NODES:
             now = tuple(channel[0] for channel in drive(node * length, 0))

@@ -58,8 +58,8 @@ class Work:
 class Solution:
     """Outputs (and states and events, where kept) of one or many parameter sets.
 
-    ``outputs`` has shape (samples, sensors), with the parameter sets in front of it for a batch. Samples after a failure are
-    NaN; ``status`` says why.
+    ``outputs`` has shape (samples, sensors), with the parameter sets in front of it for a batch. Samples after a
+    failure are NaN; ``status`` says why.
     """
 
     times: np.ndarray
@@ -89,5 +89,7 @@ class Solution:
     def summary(self) -> str:
         """A sentence or two on how it went."""
         codes = np.atleast_1d(np.asarray(self.status))
-        parts = [f"{int((codes == code).sum())} × {code.name}: {code.message}" for code in Status if (codes == code).any()]
+        parts = [
+            f"{int((codes == code).sum())} × {code.name}: {code.message}" for code in Status if (codes == code).any()
+        ]
         return f"{len(codes)} parameter set{'s' * (len(codes) > 1)}, {len(self.times)} samples; " + "; ".join(parts)

@@ -1,8 +1,9 @@
 """Two ways to hold the variables of a system while a step is computed.
 
-A system with few states keeps one scalar per variable (*spread*): the compiler then fuses a whole step into a handful of kernels
-that vectorise over the batch. With many states the number of operations, and the time to compile them, would explode; they are
-*stacked* into one array instead. The code of the methods is the same for both: a tree of leaves, mapped over.
+A system with few states keeps one scalar per variable (*spread*): the compiler then fuses a whole step into a
+handful of kernels that vectorise over the batch. With many states the number of operations, and the time to compile
+them, would explode; they are *stacked* into one array instead. The code of the methods is the same for both: a tree
+of leaves, mapped over.
 """
 
 from __future__ import annotations

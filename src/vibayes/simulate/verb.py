@@ -75,7 +75,11 @@ def simulate(
     traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(bound))
     start, started = check_start(structure, displacement, velocity)
     batch = _batch_size({**_sizes(parameters), "excitation": sets, "initial state": started})
-    limit = max_steps if max_steps is not None else 2000 + 400 * clock.pieces * (1 if isinstance(excitation, Sampled) else 50)
+    limit = (
+        max_steps
+        if max_steps is not None
+        else 2000 + 400 * clock.pieces * (1 if isinstance(excitation, Sampled) else 50)
+    )
     clock = clock._replace(max_steps=limit)
     keep = keep._replace(states=states and not traced)
     bound = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), bound)
@@ -84,7 +88,7 @@ def simulate(
         rows = _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, keep)
         return solution_of(structure, bound, method, clock, keep, Raw(rows, None, None), batch)
     table = (batch is None) if events is None else events
-    room = _FIRST_ROOM[batch is None] if table and method.events else 0
+    room = _FIRST_ROOM[batch is None] if table and method.locates else 0
     raw = _raw(method, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
     if room and (most := int(jnp.max(raw.lanes.events))) > room:
         room = 1 << (most - 1).bit_length()
@@ -93,7 +97,7 @@ def simulate(
 
 
 def _raw(method, bound, drive, drive_axes, start, one, clock, keep) -> Raw:
-    if isinstance(method, FixedStep) and not method.events:
+    if isinstance(method, FixedStep) and not method.locates:
         return Raw(march(method, bound, drive, drive_axes, start, one, clock, keep), None, None)
     return run(method, bound, drive, drive_axes, start, one, clock, keep)
 
@@ -143,7 +147,9 @@ def _excite(structure: Structure, excitation: Any, rate: float | None, samples: 
     if isinstance(excitation, Sampled):
         if excitation.channels != inputs:
             raise InvalidInput(
-                "excitation", f"one channel per input of the structure ({inputs})", f"{excitation.channels}",
+                "excitation",
+                f"one channel per input of the structure ({inputs})",
+                f"{excitation.channels}",
                 "add or remove channels",
             )
         if rate is not None or samples is not None:
@@ -159,7 +165,9 @@ def _excite(structure: Structure, excitation: Any, rate: float | None, samples: 
     signals = (excitation,) if isinstance(excitation, Analytic) else tuple(excitation)
     if len(signals) != inputs or not all(isinstance(s, Analytic) for s in signals):
         raise InvalidInput(
-            "excitation", f"a sampled signal, or one smooth signal per input ({inputs})", repr(excitation)[:60],
+            "excitation",
+            f"a sampled signal, or one smooth signal per input ({inputs})",
+            repr(excitation)[:60],
             "make it a Sampled(values, rate, hold)",
         )
     if rate is None or samples is None or not rate > 0 or samples < 2:
@@ -183,5 +191,3 @@ def _batch_size(sizes: Mapping[str, int | None]) -> int | None:
         listing = ", ".join(f"{name}: {size}" for name, size in given.items())
         raise InvalidInput("simulate", "one length for everything that is batched", listing, "make the lengths equal")
     return next(iter(given.values()), None)
-
-

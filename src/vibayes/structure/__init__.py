@@ -17,10 +17,12 @@ from vibayes.structure.sensors import (
     Sensor,
     Velocity,
 )
+from vibayes.structure.state_choice_tables import TABLE_1, TABLE_2, TABLE_3
+from vibayes.structure.state_choices import LinearChoice, state_choice
 from vibayes.structure.static import static_force
 from vibayes.structure.structure import Structure
 
-__all__ = [  # noqa: PLE0604
+__all__ = [
     "AbsoluteAcceleration",
     "BaseAcceleration",
     "Check",
@@ -34,6 +36,7 @@ __all__ = [  # noqa: PLE0604
     "Frame",
     "HybridSystem",
     "HystereticEnergy",
+    "LinearChoice",
     "Link",
     "Local",
     "ModalDamping",
@@ -41,7 +44,11 @@ __all__ = [  # noqa: PLE0604
     "RelativeAcceleration",
     "Sensor",
     "Structure",
+    "TABLE_1",
+    "TABLE_2",
+    "TABLE_3",
     "Velocity",
+    "state_choice",
     "static_force",
     *_elements,
 ]

@@ -27,8 +27,8 @@ import numpy as np
 
 from vibayes.errors import InvalidInput
 
-Parameter = float | str
-"""A known value, or the name of an unknown one."""
+Parameter = Any
+"""In a declaration a number or the name of an unknown; a number (or traced scalar) once the structure is bound."""
 
 Scalar = Any
 """A number or a traced scalar; laws never see arrays."""

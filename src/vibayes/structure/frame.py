@@ -48,7 +48,7 @@ class FlexuralCantilever(Frame):
         heights = np.arange(1.0, masses + 1.0)
         low, high = np.minimum.outer(heights, heights), np.maximum.outer(heights, heights)
         unit = np.linalg.inv(low**2 * (3 * high - low) / 6.0)
-        return jnp.asarray(unit) * (self.rigidity / self.storey_height**3)  # type: ignore[operator]
+        return jnp.asarray(unit) * (self.rigidity / self.storey_height**3)
 
     def checks(self) -> Iterator[Check]:
         """Requirements on the parameter values."""

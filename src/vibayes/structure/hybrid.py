@@ -163,9 +163,7 @@ class HybridSystem(eqx.Module):
         seen = self.motion(state, modes, inputs).locals
         return tuple(g for e, local in zip(self.elements, seen, strict=True) for g in e.guards(local))
 
-    def switch(
-        self, state: State, modes: Modes, inputs: tuple[Scalar, ...], fired: Scalar
-    ) -> tuple[State, Modes]:
+    def switch(self, state: State, modes: Modes, inputs: tuple[Scalar, ...], fired: Scalar) -> tuple[State, Modes]:
         """State and modes after guard number ``fired`` has fallen; unchanged where it is −1."""
         seen = self.motion(state, modes, inputs).locals
         new_state, new_modes, position, guard = list(state), list(modes), 2 * self.masses, 0

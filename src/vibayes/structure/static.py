@@ -34,7 +34,9 @@ def static_force(element: Element, deformation: Any = 0.0, velocity: Any = 0.0) 
         )
     if element.states:
         raise InvalidInput(
-            "static_force", "an element without memory", f"{type(element).__name__} with states {list(element.states)}",
+            "static_force",
+            "an element without memory",
+            f"{type(element).__name__} with states {list(element.states)}",
             "simulate it instead",
         )
     ready = element.prepare()

@@ -5,9 +5,9 @@ A line of slope k between two parallel envelopes of slope αk, r = αkx ± (1 �
 *Mixed* (M): a Jenkins element (spring (1 − α)k in series with a slider of strength (1 − α) r_y) beside a spring αk.
 The slider's state is z, the deformation of the spring in series: dz/dt = v, or 0 while sliding.
 
-*Flow-controlled* (F): displacement only. On the elastic line r = k(x − O); the memory O and the ends H_l, H_u of the line
-are reset whenever an envelope is left. Modes: I (elastic, last left the upper envelope), II (lower envelope),
-III (elastic, last left the lower envelope), IV (upper envelope).
+*Flow-controlled* (F): displacement only. On the elastic line r = k(x − O); the memory O and the ends H_l, H_u of
+the line are reset whenever an envelope is left. Modes: I (elastic, last left the upper envelope), II (lower
+envelope), III (elastic, last left the lower envelope), IV (upper envelope).
 
 Turning points on the elastic line change nothing, so they are not events here (transitions 3 and 7 of the paper).
 """
@@ -55,7 +55,7 @@ class BilinearHysteresis(Element):
     def start(self, deformation: Scalar | None = None) -> tuple[Scalar, ...]:
         """The slider has moved if the elastic range was left."""
         y = self.yield_displacement
-        return (0.0,) if deformation is None else (jnp.clip(deformation, -y, y),)  # type: ignore[operator]
+        return (0.0,) if deformation is None else (jnp.clip(deformation, -y, y),)
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ class BilinearHysteresis(Element):
     def force(self, local: Local) -> Scalar:
         """r = αkx + (1 − α)kz."""
         (z,) = local.states
-        return self.stiffness * (self.ratio * local.deformation + (1.0 - self.ratio) * z)  # type: ignore[operator]
+        return self.stiffness * (self.ratio * local.deformation + (1.0 - self.ratio) * z)
 
     def rates(self, local: Local) -> tuple[Scalar, ...]:
         """The spring in series follows unless the slider does."""
@@ -94,17 +94,17 @@ class BilinearHysteresis(Element):
     def mode_at(self, local: Local) -> Scalar:
         """Yielding where z is at its limit and the velocity pushes outwards."""
         (z,), y, v = local.states, self.yield_displacement, local.velocity
-        back = (z <= -y) & (v < 0)  # type: ignore[operator]
+        back = (z <= -y) & (v < 0)
         return jnp.where((z >= y) & (v > 0), _SLIDING_ON, jnp.where(back, _SLIDING_BACK, _ELASTIC))
 
     def hysteretic_power(self, local: Local) -> Scalar:
         """Work of the slider; affine within a mode, because its force is constant while it moves."""
-        strength = (1.0 - self.ratio) * self.stiffness * self.yield_displacement  # type: ignore[operator]
+        strength = (1.0 - self.ratio) * self.stiffness * self.yield_displacement
         return choose(local.mode, (0.0, strength, -strength)) * local.velocity
 
     def hysteretic_store(self, local: Local) -> Scalar:
         """Energy of the spring in series with the slider."""
-        return 0.5 * (1.0 - self.ratio) * self.stiffness * local.states[0] ** 2  # type: ignore[operator]
+        return 0.5 * (1.0 - self.ratio) * self.stiffness * local.states[0] ** 2
 
     def checks(self) -> Iterator[Check]:
         """Positive yield displacement, α below one."""
@@ -138,13 +138,13 @@ class BilinearHysteresisFlow(Element):
     def start(self, deformation: Scalar | None = None) -> tuple[Scalar, ...]:
         """The virgin elastic line, or the one through a point of the envelope."""
         x, y = 0.0 if deformation is None else deformation, self.yield_displacement
-        beyond = x - jnp.clip(x, -y, y)  # type: ignore[operator]
-        return ((1.0 - self.ratio) * beyond, beyond - y, beyond + y)  # type: ignore[operator]
+        beyond = x - jnp.clip(x, -y, y)
+        return ((1.0 - self.ratio) * beyond, beyond - y, beyond + y)
 
     def force(self, local: Local) -> Scalar:
         """Elastic line or envelope."""
         k, x = self.stiffness, local.deformation
-        envelope = (1.0 - self.ratio) * k * self.yield_displacement  # type: ignore[operator]
+        envelope = (1.0 - self.ratio) * k * self.yield_displacement
         line = k * (x - local.states[0])
         return choose(local.mode, (line, self.ratio * k * x - envelope, line, self.ratio * k * x + envelope))
 
@@ -168,7 +168,7 @@ class BilinearHysteresisFlow(Element):
     def switch(self, local: Local, fired: tuple[Scalar, ...]):
         """Onto an envelope: nothing to reset. Off an envelope: a new elastic line through the turning point."""
         on, _ = fired
-        x, reach = local.deformation, 2.0 * self.yield_displacement  # type: ignore[operator]
+        x, reach = local.deformation, 2.0 * self.yield_displacement
         mode = choose(local.mode, (jnp.where(on, _IV, _II), _III, jnp.where(on, _IV, _II), _I))
         off_lower, off_upper = local.mode == _II, local.mode == _IV
         leaving = off_lower | off_upper

@@ -35,4 +35,4 @@ class Bingham(Sticking):
 
     def sliding(self, direction: float, velocity: Scalar) -> Scalar:
         """Offset ± limit + c v."""
-        return self.offset + direction * self.limit + self.viscosity * velocity  # type: ignore[operator]
+        return self.offset + direction * self.limit + self.viscosity * velocity

@@ -48,6 +48,10 @@ class BoucWen(SignSwitched):
         """f = z."""
         return local.states[0]
 
+    def located(self) -> tuple[bool, bool]:
+        """Whether v = 0 and z = 0 are events."""
+        return self.velocity_events, self.force_events
+
     def smooth_rates(self, local: Local, velocity_sign: Scalar, state_sign: Scalar) -> tuple[Scalar, ...]:
         """Rate of z with the signs known."""
         pull = bouc_wen_pull(self.gamma, self.beta, self.n, local.states[0], velocity_sign, state_sign)
@@ -85,10 +89,14 @@ class BoucWenBenchmark(SignSwitched):
         """f = z."""
         return local.states[0]
 
+    def located(self) -> tuple[bool, bool]:
+        """Whether v = 0 and z = 0 are events."""
+        return self.velocity_events, self.force_events
+
     def smooth_rates(self, local: Local, velocity_sign: Scalar, state_sign: Scalar) -> tuple[Scalar, ...]:
         """Rate of z with the signs known."""
         pull = bouc_wen_pull(self.gamma, self.delta, self.nu, local.states[0], velocity_sign, state_sign)
-        return ((self.alpha - self.beta * pull) * local.velocity,)  # type: ignore[operator]
+        return ((self.alpha - self.beta * pull) * local.velocity,)
 
     def hysteretic_power(self, local: Local) -> Scalar:
         """z v."""

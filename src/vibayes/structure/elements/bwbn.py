@@ -84,7 +84,11 @@ class BoucWenBaberNoori(SignSwitched):
     def force(self, local: Local) -> Scalar:
         """r = αkx + (1 − α)kz."""
         z, _ = local.states
-        return self.k * (self.alpha * local.deformation + (1.0 - self.alpha) * z)  # type: ignore[operator]
+        return self.k * (self.alpha * local.deformation + (1.0 - self.alpha) * z)
+
+    def located(self) -> tuple[bool, bool]:
+        """Whether v = 0 and z = 0 are events."""
+        return self.velocity_events, self.force_events
 
     def smooth_rates(self, local: Local, velocity_sign: Scalar, state_sign: Scalar) -> tuple[Scalar, ...]:
         """Rates of z and of the energy with the signs known."""
@@ -98,8 +102,8 @@ class BoucWenBaberNoori(SignSwitched):
         """h, with its limit 1 where the width ζ₂ vanishes; ``loading`` is z sgn(v)."""
         if isinstance(self.zeta10, int | float) and self.zeta10 == 0:
             return 1.0
-        limit = positive_power(nu * (self.beta + self.gamma), -1.0 / self.n)  # type: ignore[operator]
-        severity = -self.zeta10 * jnp.expm1(-self.p * energy)  # type: ignore[operator]
+        limit = positive_power(nu * (self.beta + self.gamma), -1.0 / self.n)
+        severity = -self.zeta10 * jnp.expm1(-self.p * energy)
         width = (self.psi0 + self.delta_psi * energy) * (self.lam + severity)
         away = loading - self.q * limit
         near = (jnp.abs(away) < _REACH * width) & (width > _NARROWEST)
@@ -108,7 +112,7 @@ class BoucWenBaberNoori(SignSwitched):
 
     def hysteretic_power(self, local: Local) -> Scalar:
         """(1 − α)kzv."""
-        return (1.0 - self.alpha) * self.k * local.states[0] * local.velocity  # type: ignore[operator]
+        return (1.0 - self.alpha) * self.k * local.states[0] * local.velocity
 
     def checks(self) -> Iterator[Check]:
         """Degradation that does not turn into growth, pinching that does not reverse the motion."""
@@ -119,9 +123,9 @@ class BoucWenBaberNoori(SignSwitched):
         for field in ("delta_eta", "delta_nu", "zeta10", "p", "psi0", "delta_psi", "lam"):
             yield Check(~(np.asarray(getattr(self, field)) >= 0), field, "a value ≥ 0", "check the sign")
         yield Check(~(np.asarray(self.zeta10) < 1), "zeta10", "a severity of pinching below 1", "lower it")
-        bounded = np.asarray(self.beta) + np.asarray(self.gamma) > 0  # type: ignore[operator]
+        bounded = np.asarray(self.beta) + np.asarray(self.gamma) > 0
         yield Check(pinched & ~bounded, "beta", "β + γ > 0 where there is pinching", "raise β or γ")
         growing = np.asarray(self.p) > 0
         yield Check(pinched & ~growing, "p", "p > 0 where there is pinching", "say how fast it sets in")
-        wide = np.asarray(self.psi0) + np.asarray(self.delta_psi) > 0  # type: ignore[operator]
+        wide = np.asarray(self.psi0) + np.asarray(self.delta_psi) > 0
         yield Check(pinched & ~wide, "psi0", "ψ₀ > 0 or δ_ψ > 0 where there is pinching", "give it a width")

@@ -97,4 +97,4 @@ class CoulombFriction(Sticking):
 
     def sliding(self, direction: float, velocity: Scalar) -> Scalar:
         """Offset ± limit."""
-        return self.offset + direction * self.limit  # type: ignore[operator]
+        return self.offset + direction * self.limit

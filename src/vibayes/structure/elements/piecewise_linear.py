@@ -5,8 +5,8 @@ and passes through (0, offset), wherever zero lies among the break points:
 
     f(q) = offset + ∫₀^q k(ξ) dξ,      q = d for a spring, q = v for a damper.
 
-In region r it is f = k_r q + c_r. Continuity gives the intercepts up to a constant, c_{r+1} = c_r + (k_r − k_{r+1}) b_r,
-and f(0) = offset fixes that.
+In region r it is f = k_r q + c_r. Continuity gives the intercepts up to a constant, c_{r+1} = c_r + (k_r − k_{r+1})
+b_r, and f(0) = offset fixes that.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _PiecewiseLinear(Element):
         """Intercepts of the regions, computed once."""
         intercepts: list[Scalar] = [0.0]
         for b, left, right in zip(self.breaks, self.slopes[:-1], self.slopes[1:], strict=True):
-            intercepts.append(intercepts[-1] + (left - right) * b)  # type: ignore[operator]
+            intercepts.append(intercepts[-1] + (left - right) * b)
         at_zero = choose(self._region(0.0), tuple(intercepts))
         return replace(self, intercepts=tuple(c - at_zero + self.offset for c in intercepts))
 

@@ -74,8 +74,8 @@ class RambergOsgood(Element):
         r, reversal, _ = local.states
         # Both r on the skeleton and r − r₀ on a branch have the sign of the motion.
         distance = _direction(local.mode) * jnp.where(_on_branch(local.mode), 0.5 * (r - reversal), r)
-        steepness = positive_power(distance / self.yield_force, self.exponent - 1)  # type: ignore[operator]
-        tangent = self.stiffness / (1.0 + self.factor * self.exponent * steepness)  # type: ignore[operator]
+        steepness = positive_power(distance / self.yield_force, self.exponent - 1)
+        tangent = self.stiffness / (1.0 + self.factor * self.exponent * steepness)
         return tangent * local.velocity, 0.0 * local.velocity, 0.0 * local.velocity
 
     def guards(self, local: Local) -> tuple[Scalar, ...]:

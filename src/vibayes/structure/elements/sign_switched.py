@@ -7,7 +7,6 @@ and C (velocity only): the sign is then taken from the state at every instant, a
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
 
 import jax.numpy as jnp
 
@@ -17,21 +16,17 @@ from vibayes.structure.element import Element, Local, Scalar, sign_of, slow_load
 class SignSwitched(Element):
     """Abstract: first internal state z, events at v = 0 and z = 0.
 
-    A law gives ``smooth_rates`` and two static fields, ``velocity_events`` and ``force_events``.
+    A law gives ``smooth_rates`` and ``located``.
     """
-
-    if TYPE_CHECKING:  # at run time these would become the first fields of every law
-
-        @property
-        def velocity_events(self) -> bool: ...  # noqa: D102
-        @property
-        def force_events(self) -> bool: ...  # noqa: D102
-
 
     @property
     def modes(self) -> tuple[str, ...]:
         """Signs of velocity and hysteretic state."""
         return ("v+ z+", "v+ z-", "v- z+", "v- z-")
+
+    @abstractmethod
+    def located(self) -> tuple[bool, bool]:
+        """Whether v = 0 and z = 0 are events."""
 
     @abstractmethod
     def smooth_rates(self, local: Local, velocity_sign: Scalar, state_sign: Scalar) -> tuple[Scalar, ...]:
@@ -44,9 +39,10 @@ class SignSwitched(Element):
     def signs(self, local: Local) -> tuple[Scalar, Scalar]:
         """(sign of v, sign of z): of the mode where they are located, of the state where they are not."""
         of_velocity, of_state = sign_of(local.velocity), sign_of(local.states[0])
-        if self.velocity_events:
+        by_velocity, by_state = self.located()
+        if by_velocity:
             of_velocity = jnp.where(local.mode < 2, 1.0, -1.0)
-        if self.force_events:
+        if by_state:
             of_state = jnp.where((local.mode == 0) | (local.mode == 2), 1.0, -1.0)
         return of_velocity, of_state
 
@@ -57,16 +53,16 @@ class SignSwitched(Element):
     def guards(self, local: Local) -> tuple[Scalar, ...]:
         """Each located sign stays what it is."""
         of_velocity, of_state = self.signs(local)
-        turning = (of_velocity * local.velocity,) if self.velocity_events else ()
-        return turning + ((of_state * local.states[0],) if self.force_events else ())
+        guards = (of_velocity * local.velocity, of_state * local.states[0])
+        return tuple(guard for guard, wanted in zip(guards, self.located(), strict=True) if wanted)
 
     def guard_names(self) -> tuple[str, ...]:
         """Turning point; zero of the hysteretic force."""
-        return (("turn",) if self.velocity_events else ()) + (("zero force",) if self.force_events else ())
+        return tuple(name for name, wanted in zip(("turn", "zero force"), self.located(), strict=True) if wanted)
 
     def switch(self, local: Local, fired: tuple[Scalar, ...]):
         """Flip the sign that changed."""
-        flips = ([2] if self.velocity_events else []) + ([1] if self.force_events else [])
+        flips = [bit for bit, wanted in zip((2, 1), self.located(), strict=True) if wanted]
         mode = local.mode
         for happened, bit in zip(fired, flips, strict=True):
             mode = jnp.where(happened, mode ^ bit, mode)

@@ -186,9 +186,7 @@ def _force_of_resistive(parts: list[Law], known: dict[str, Form]) -> Form:
             if j != i:
                 terms += [(share * mobility[j], rest[j]), (-share * mobility[j], rest[i])]
         known[part.rate] = weighted_sum(*terms)
-    return weighted_sum(
-        (1.0 / total, {"v": 1.0}), *((m / total, form) for m, form in zip(mobility, rest, strict=True))
-    )
+    return weighted_sum((1.0 / total, {"v": 1.0}), *((m / total, form) for m, form in zip(mobility, rest, strict=True)))
 
 
 def _merge(one: Law, other: Law) -> Law:
@@ -217,9 +215,7 @@ def _merge(one: Law, other: Law) -> Law:
     difference = weighted_sum((1.0 / total, drift_2), (-1.0 / total, drift_1))
     known[first.rate] = weighted_sum((tangent_2 / total, {"v": 1.0}), (1.0, difference))
     known[second.rate] = weighted_sum((tangent_1 / total, {"v": 1.0}), (-1.0, difference))
-    return _assembled(
-        _chain_notation([one, other]), [first, second], force, known, "d" if one.solid else first.support
-    )
+    return _assembled(_chain_notation([one, other]), [first, second], force, known, "d" if one.solid else first.support)
 
 
 def _assembled(notation: str, parts: list[Law], force: Form, known: dict[str, Form], support: str) -> Law:
