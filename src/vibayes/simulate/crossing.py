@@ -51,6 +51,7 @@ def first_crossing(
     evaluate: Callable[[Scalar], tuple[Tree, Tree]],
     stretch: Scalar,
     one: Scalar,
+    resting: Tree | None = None,
     rounds: int = 3,
 ) -> Crossing:
     """First crossing among the guards, or the end of the step, or a point safely before any crossing.
@@ -60,6 +61,7 @@ def first_crossing(
         evaluate: values and θ-derivatives of all guards at θ.
         stretch: length of a usual step over the length of this one (a very short step hides noise).
         one: 1.0, see `materialise`.
+        resting: guards whose coefficients are so close to zero that only their sign at the end of the step can be trusted.
         rounds: how many times the search advances.
 
     Returns:
@@ -73,7 +75,8 @@ def first_crossing(
         values, slopes = evaluate(theta)
         return list(zip(jax.tree.leaves(values), jax.tree.leaves(slopes), strict=True))
 
-    theta, fired = _search(frozen, lambda at: jax.lax.stop_gradient(leaves_at(at)), stretch, rounds)
+    still = [jnp.zeros_like(g[0], dtype=bool) for g in frozen] if resting is None else jax.tree.leaves(resting)
+    theta, fired = _search(frozen, still, lambda at: jax.lax.stop_gradient(leaves_at(at)), stretch, rounds)
     # Both results in one number, so that the search is compiled once; the polish restores the digits this costs.
     packed = materialise(theta + 2.0 * (fired + 1.0), one)
     fired = jnp.floor(0.5 * packed) - 1.0
@@ -82,27 +85,29 @@ def first_crossing(
     return Crossing(_polish(leaves_at(theta), theta, fired), fired)
 
 
-def _search(guards, evaluate, stretch, rounds) -> tuple[Scalar, Scalar]:
+def _search(guards, resting, evaluate, stretch, rounds) -> tuple[Scalar, Scalar]:
     """θ close to (and before) the first crossing and the guard that falls there; −1 and a safe θ if none is close.
 
     Each entry of ``guards`` holds the coefficients of one guard, or of many in arrays.
     """
     leaving, theta, bounds = [], jnp.full_like(stretch, _FAR), []
-    for guard in guards:
+    for guard, rests in zip(guards, resting, strict=True):
         bounds.append(2.0 * guard[2] + sum(k * (k - 1.0) * jnp.minimum(c, 0.0) for k, c in enumerate(guard) if k > 2))
         out, free = _leave(guard, stretch, bounds[-1])
+        out = jnp.where(rests, sum(guard) < 0.0, out)
+        free = jnp.where(rests, jnp.where(out, 0.0, _FAR), free)
         leaving.append(out)
         theta = jnp.minimum(theta, jnp.min(free))
     theta = jnp.minimum(theta, 1.0)
     for _ in range(rounds):
         gain = jnp.full_like(theta, _FAR)
-        for (g, slope), bound in zip(evaluate(theta), bounds, strict=True):
-            gain = jnp.minimum(gain, jnp.min(_advance(g, slope, bound)))
+        for (g, slope), bound, rests in zip(evaluate(theta), bounds, resting, strict=True):
+            gain = jnp.minimum(gain, jnp.min(jnp.where(rests, _FAR, _advance(g, slope, bound))))
         theta = jnp.minimum(theta + gain, 1.0)
     best, fired = jnp.full_like(theta, _FAR), jnp.full_like(theta, -1.0)
-    for number, guard, (g, slope) in zip(_numbers(guards), guards, evaluate(theta), strict=True):
+    for number, guard, rests, (g, slope) in zip(_numbers(guards), guards, resting, evaluate(theta), strict=True):
         time = jnp.maximum(g, 0.0) * rough_inverse(jnp.maximum(-slope, 1e-150))
-        near = (slope < 0.0) & (g <= _CLOSE * sum(jnp.abs(c) for c in guard[:4]))
+        near = ~rests & (slope < 0.0) & (g <= _CLOSE * sum(jnp.abs(c) for c in guard[:4]))
         time = jnp.where(near & (time <= 1e-3) & (theta + time <= 1.0), time, _FAR)
         soonest = jnp.min(time)
         mine = jnp.min(jnp.where(time <= soonest, number, jnp.inf))

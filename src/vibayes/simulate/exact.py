@@ -53,6 +53,11 @@ class Exact(Method):
         return True
 
     @property
+    def approximate(self) -> bool:
+        """Rounding only."""
+        return False
+
+    @property
     def stages(self) -> int:
         """One, whose linear part is then applied to every term."""
         return 1

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from vibayes.simulate.crossing import first_crossing
 from vibayes.simulate.method import Method
 from vibayes.simulate.status import Status
-from vibayes.simulate.vectors import each, hold
+from vibayes.simulate.vectors import each, hold, hold_flags
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any
@@ -37,9 +37,7 @@ class Lane(NamedTuple):
     modes: Modes
     step: Scalar
     slack: tuple[Scalar, ...]
-    """How far each guard may lie below zero: by rounding after an event, by the method's error at a start from a
-    boundary.
-    """
+    """Rounding by which each guard may lie below zero after an event."""
     fresh: tuple[Scalar, ...]
     """Guards that began on a boundary and have not left it: should one fall, the initial mode was wrong."""
     idle: Scalar
@@ -75,7 +73,7 @@ def begin(system: HybridSystem, state: State, inputs: tuple[Scalar, ...], method
     modes = system.modes_at(state)
     guards = system.guards(state, modes, inputs) if method.locates else ()
     fresh = tuple(jax.lax.stop_gradient(jnp.abs(g) <= method.floor) for g in guards)
-    slack = tuple(jnp.where(f, -method.floor, 0.0) for f in fresh)
+    slack = (zero,) * len(guards)
     return Lane(count, zero, state, modes, first, slack, fresh, count, count, count, count, count)
 
 
@@ -102,8 +100,9 @@ def advance(
         values, slopes = piece.evaluate_guards(theta)
         return each(jnp.subtract, values, slack), slopes
 
+    resting = hold_flags(lane.fresh, system.size) if method.approximate else None
     stretch = jax.lax.stop_gradient(jnp.clip(lane.step / length, 1.0, 1e6) if guards else length)
-    theta, fired = first_crossing(guards, evaluate, stretch, one)
+    theta, fired = first_crossing(guards, evaluate, stretch, one, resting)
     state = piece.state_at(theta)
     go = live & piece.accepted
     event = go & (fired >= 0)
@@ -114,7 +113,7 @@ def advance(
 
     now = tuple(channel[0] for channel in drive(lane.piece, since, 0))
     after, modes = system.switch(state, lane.modes, now, fired) if guards else (state, lane.modes)
-    slack, fresh = _slack(system, method, lane, state, after, modes, now, fired)
+    slack, fresh = _slack(system, method, lane, state, after, modes, now, fired, go)
     idle = jnp.where(event, jnp.where(theta * length <= 1e-12 * clock.interval, lane.idle + 1, 0), lane.idle)
     finite = jnp.bool_(True)
     for s in after:
@@ -151,11 +150,11 @@ def _fired_fresh(fresh: tuple[Scalar, ...], fired: Scalar) -> Scalar:
     return result
 
 
-def _slack(system, method, lane, state, after, modes, now, fired):
+def _slack(system, method, lane, state, after, modes, now, fired, go):
     """Slack and freshness of the guards after a step.
 
-    After an event each new guard may lie below zero by what the old one missed zero by, and no more. A fresh guard
-    keeps its slack until it has clearly risen.
+    After an event each new guard may lie below zero by what the old one missed zero by, and no more. A guard
+    is fresh until it has fallen or clearly risen.
     """
     if not lane.slack:
         return (), ()
@@ -166,9 +165,7 @@ def _slack(system, method, lane, state, after, modes, now, fired):
         residual = jnp.where(fired == i, jnp.abs(g), residual)
     slack, fresh = [], []
     for i, g in enumerate(new):
-        still = lane.fresh[i] & (jnp.abs(g) <= method.floor) & (fired != i)
         missed = jnp.where((g < 0.0) & (g >= -2.0 * residual), g, 0.0)
-        usual = jnp.where(fired >= 0, missed, jnp.where(lane.fresh[i], 0.0, lane.slack[i]))
-        slack.append(jnp.where(still, -method.floor, usual))
-        fresh.append(still)
+        slack.append(jnp.where(go & (fired >= 0), missed, lane.slack[i]))
+        fresh.append(lane.fresh[i] & ~(go & ((fired == i) | (jnp.abs(g) > method.floor))))
     return tuple(slack), tuple(fresh)

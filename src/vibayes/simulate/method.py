@@ -47,8 +47,13 @@ class Method(eqx.Module):
         """Evaluations of the flow map per step."""
 
     @property
+    def approximate(self) -> bool:
+        """Whether the polynomial of a step has an error beyond rounding."""
+        return True
+
+    @property
     def floor(self) -> Scalar:
-        """Size below which a guard's sign is within the method's own error."""
+        """Size below which the sign of a guard at the very start means nothing."""
         return 0.0
 
     @abstractmethod

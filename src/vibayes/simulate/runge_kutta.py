@@ -1,7 +1,7 @@
 """Runge–Kutta steps for any structure: adaptive with located events, or of fixed length.
 
 Both give a step as a polynomial in θ (dense output), so that guards along it are polynomials too and the search for
-the first crossing is the same as for the exact method. Guards are fitted through five points of the step, which is
+the first crossing is the same as for the exact method. Guards are fitted to it, which is
 exact for guards that are affine in the state because the dense output has degree four at most.
 """
 
@@ -45,7 +45,7 @@ _DENSE = (
     (0.0, -282668133 / 205662961, 2019193451 / 616988883, -1453857185 / 822651844),
     (0.0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423),
 )
-_NODES = (0.0, 0.25, 0.5, 0.75, 1.0)
+_NODES = (0.5, 1.0)
 _FIT = np.linalg.inv(np.vander(_NODES, increasing=True))
 
 
@@ -84,7 +84,7 @@ class EventLocated(Method):
 
     @property
     def floor(self) -> Scalar:
-        """Size below which a guard's sign is within the method's own error."""
+        """Size below which the sign of a guard at the very start means nothing."""
         return 10.0 * self.atol
 
     def first_step(self, interval: float) -> float:
@@ -201,15 +201,34 @@ def _combine(start: Tree, weights: Sequence[float], stages: Sequence[Tree], leng
     return each(jnp.add, start, _weighted(weights, stages, length))
 
 
+def _fit(system, modes, drive, length, series) -> list[Tree]:
+    """Coefficients of the guards along the step: value, slope and bend at its start, the rest through two more points.
+
+    Right after an event what counts is the first coefficients, so they must not come out of a fit.
+    """
+
+    def guards_at(theta):
+        now = tuple(channel[0] for channel in drive(theta * length, 0))
+        return hold(system.guards(spread(horner(series, theta)), modes, now), system.size)
+
+    def slope_at(theta):
+        return jax.jvp(guards_at, (theta,), (jnp.ones_like(theta),))
+
+    zero = jnp.zeros_like(length)
+    (value, slope), (_, bend) = jax.jvp(slope_at, (zero,), (jnp.ones_like(zero),))
+    start = [value, slope, each(lambda b: 0.5 * b, bend)]
+    rest = []
+    for node in _NODES:
+        known = horner(start, node)
+        rest.append(each(lambda g, k, n=node: (g - k) / n**3, guards_at(jnp.full_like(zero, node)), known))
+    return [*start, *(_weighted(row, rest, 1.0) for row in _FIT)]
+
+
 def _piece(method, system, modes, drive, length, series, accepted, next_step) -> Piece:
     """The step as a polynomial, with its guards fitted."""
     guards: list[Tree] = []
     if method.locates and system.guard_owners():
-        samples = []
-        for node in _NODES:
-            now = tuple(channel[0] for channel in drive(node * length, 0))
-            samples.append(hold(system.guards(spread(horner(series, node)), modes, now), system.size))
-        guards = [_weighted(row, samples, 1.0) for row in _FIT]
+        guards = _fit(system, modes, drive, length, series)
 
     def evaluate_guards(theta):
         return horner(guards, theta), horner_slope(guards, theta)

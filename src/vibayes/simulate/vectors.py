@@ -31,6 +31,11 @@ def hold(values: Sequence[Any], size: int) -> Tree:
     return jnp.stack([jnp.asarray(v, float) for v in values]) if values else jnp.zeros((0,))
 
 
+def hold_flags(values: Sequence[Any], size: int) -> Tree:
+    """The same for truth values."""
+    return jnp.stack(values) if stacked(size) and values else tuple(values)
+
+
 def spread(tree: Tree) -> tuple[Any, ...]:
     """One scalar per variable again."""
     return tree if isinstance(tree, tuple) else tuple(tree[i] for i in range(tree.shape[0]))

@@ -7,10 +7,19 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Analytic, Sampled
-from vibayes.simulate.checks import check_method, check_start
+from vibayes.simulate.checks import (
+    check_excitation,
+    check_max_steps,
+    check_method,
+    check_sampling,
+    check_start,
+    check_structure,
+)
 from vibayes.simulate.drive import AnalyticDrive, table_drive
 from vibayes.simulate.exact import Exact
 from vibayes.simulate.lanes import Clock
@@ -45,20 +54,22 @@ def simulate(
     Args:
         structure: what vibrates.
         excitation: a sampled signal with one channel per input of the structure, or one smooth signal per input.
-        parameters: values of the structure's unknowns; arrays of equal length simulate that many parameter sets at once.
-        method: `Exact` (piecewise-linear structures), `EventLocated` (any) or `FixedStep`; by default the exact method where
-            it applies, else the event-located one.
+        parameters: values of the structure's unknowns; arrays of equal length simulate that many parameter sets at
+            once.
+        method: `Exact` (piecewise-linear structures), `EventLocated` (any) or `FixedStep`; by default the exact method
+            where it applies, else the event-located one.
         rate: samples per second of the response; for smooth signals (a sampled signal has its own).
         samples: number of samples of the response, the first at time zero; likewise.
-        displacement: initial displacement of the masses: a number, or one per mass.
-        velocity: initial velocity of the masses.
+        displacement: initial displacement of the masses: a number, one per mass, or (for a batch) of shape
+            (sets, masses).
+        velocity: initial velocity of the masses, likewise.
         states: keep states and modes at every sample.
         events: keep a table of events; by default for a single parameter set only.
         max_steps: limit of steps per parameter set, against runaway work.
 
     Returns:
-        The solution. Parameter sets that fail are marked in its status and spoil no other. Its outputs are differentiable with
-        respect to the parameters, forwards and backwards, across events too.
+        The solution. Parameter sets that fail are marked in its status and spoil no other. Its outputs are
+        differentiable with respect to the parameters, forwards and backwards, across events too.
 
     Examples:
         >>> import vibayes as vb
@@ -68,13 +79,15 @@ def simulate(
         >>> solution.outputs.shape, len(solution.events)
         ((101, 3), 4)
     """
+    check_structure(structure)
+    check_max_steps(max_steps)
     bound = structure.bind(parameters)
     drive, drive_axes, clock, keep, sets = _excite(structure, excitation, rate, samples)
     method = _default_method(structure, excitation) if method is None else method
-    check_method(method, bound, excitation, clock)
-    traced = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(bound))
     start, started = check_start(structure, displacement, velocity)
-    batch = _batch_size({**_sizes(parameters), "excitation": sets, "initial state": started})
+    batch = _batch_size({**_sizes(parameters), "excitation": sets, **started})
+    check_method(method, bound, excitation, clock)
+    traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(bound))
     limit = (
         max_steps
         if max_steps is not None
@@ -105,8 +118,8 @@ def _raw(method, bound, drive, drive_axes, start, one, clock, keep) -> Raw:
 def _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, keep):
     """Rows whose derivatives are taken forwards, one direction per parameter, and so work in reverse mode as well.
 
-    Lanes do not influence one another, so one direction with ones for a parameter of every lane gives all their derivatives
-    at once.
+    Lanes do not influence one another, so one direction with ones for a parameter of every lane gives all their
+    derivatives at once.
     """
     leaves, tree = jax.tree.flatten(bound)
 
@@ -143,44 +156,22 @@ def _default_method(structure: Structure, excitation: Any) -> Method:
 
 def _excite(structure: Structure, excitation: Any, rate: float | None, samples: int | None):
     """The drive, how it is batched, the clock, what to record, and the number of input sets."""
-    inputs = len(structure.inputs)
+    excitation = check_excitation(excitation, len(structure.inputs))
+    rate, samples = check_sampling(excitation, rate, samples)
     if isinstance(excitation, Sampled):
-        if excitation.channels != inputs:
-            raise InvalidInput(
-                "excitation",
-                f"one channel per input of the structure ({inputs})",
-                f"{excitation.channels}",
-                "add or remove channels",
-            )
-        if rate is not None or samples is not None:
-            raise InvalidInput(
-                "simulate", "rate and samples only for smooth signals", "them beside a sampled signal", "leave them out"
-            )
         drive = table_drive(excitation.pieces(), excitation.values[..., -1, :])
         sets = excitation.values.shape[0] if excitation.values.ndim == 3 else None
-        pieces = (excitation.samples - 1) * excitation.refinement
-        clock = Clock(pieces, 1.0 / (excitation.rate * excitation.refinement), 0)
-        keep = Recording(excitation.samples, excitation.refinement, 0, True)
+        pieces = (samples - 1) * excitation.refinement
+        clock = Clock(pieces, 1.0 / (rate * excitation.refinement), 0)
+        keep = Recording(samples, excitation.refinement, 0, True)
         return drive, (None if sets is None else 0), clock, keep, sets
-    signals = (excitation,) if isinstance(excitation, Analytic) else tuple(excitation)
-    if len(signals) != inputs or not all(isinstance(s, Analytic) for s in signals):
-        raise InvalidInput(
-            "excitation",
-            f"a sampled signal, or one smooth signal per input ({inputs})",
-            repr(excitation)[:60],
-            "make it a Sampled(values, rate, hold)",
-        )
-    if rate is None or samples is None or not rate > 0 or samples < 2:
-        raise InvalidInput(
-            "simulate", "rate > 0 and samples ≥ 2 with a smooth signal", f"rate={rate}, samples={samples}", "give both"
-        )
-    signals = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), signals)
+    signals = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), excitation)
     drive = AnalyticDrive(signals, 1.0 / rate)
     return drive, None, Clock(samples - 1, 1.0 / rate, 0), Recording(samples, 1, 0, True), None
 
 
 def _sizes(parameters: Mapping[str, Any] | None) -> dict[str, int | None]:
-    shapes = {name: jnp.shape(value) for name, value in (parameters or {}).items()}
+    shapes = {name: np.shape(value) for name, value in (parameters or {}).items()}
     return {f"parameters[{name!r}]": shape[0] if shape else None for name, shape in shapes.items()}
 
 
@@ -189,5 +180,5 @@ def _batch_size(sizes: Mapping[str, int | None]) -> int | None:
     given = {name: size for name, size in sizes.items() if size is not None}
     if len(set(given.values())) > 1:
         listing = ", ".join(f"{name}: {size}" for name, size in given.items())
-        raise InvalidInput("simulate", "one length for everything that is batched", listing, "make the lengths equal")
+        raise InvalidInput("simulate", "one number of sets throughout", listing, "make the lengths equal")
     return next(iter(given.values()), None)

@@ -24,6 +24,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from vibayes.errors import InvalidInput
 
@@ -51,6 +52,8 @@ class Check(NamedTuple):
     field: str
     expected: str
     remedy: str
+    value: Any = None
+    """What to show as having come; by default the field itself."""
 
 
 class Element(eqx.Module):
@@ -166,24 +169,35 @@ def sign_of(value: Scalar) -> Scalar:
 
 def run_checks(part: Any, where: str) -> None:
     """Raise for the first requirement of an element, frame or damping that fails; traced values pass unjudged."""
-    if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(part)):
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(part)):
         return
     for check in part.checks():
-        raise_if(check.fails, f"{where}.{check.field}", check.expected, check.remedy)
+        value = getattr(part, check.field, None) if check.value is None else check.value
+        raise_if(check.fails, f"{where}.{check.field}", check.expected, check.remedy, value)
 
 
-def raise_if(fails: Any, where: str, expected: str, remedy: str) -> None:
-    """Raise `InvalidInput` where a (possibly batched) condition holds, naming the parameter sets concerned."""
-    if isinstance(fails, jax.core.Tracer):
+def raise_if(fails: Any, where: str, expected: str, remedy: str, value: Any = None) -> None:
+    """Raise `InvalidInput` where a (possibly batched) condition holds, showing the values and the sets they are in."""
+    if isinstance(fails, Tracer):
         return
     fails = np.asarray(fails)
     if not fails.any():
         return
-    which = "a value that breaks this"
+    got = _entry(value)
     if fails.ndim:
-        indices = np.flatnonzero(fails)
-        which = f"{indices.size} of {fails.size} parameter sets that break this (first: {indices[:5].tolist()})"
-    raise InvalidInput(where, expected, which, remedy)
+        wrong = np.flatnonzero(fails).tolist()
+        shown = ", ".join(f"{_entry(value, i)} in set {i}" for i in wrong[:3])
+        got = f"{shown}{' and so on' * (len(wrong) > 3)} ({len(wrong)} of {fails.size} parameter sets)"
+    raise InvalidInput(where, expected, got, remedy)
+
+
+def _entry(value: Any, index: int = 0) -> str:
+    """A value for a message; of an array with one entry per parameter set, the one at the index."""
+    if isinstance(value, tuple | list):
+        return f"({', '.join(_entry(part, index) for part in value)})"
+    if value is None:
+        return "a value that breaks this"
+    return repr(float(np.asarray(value)[index] if np.ndim(value) else value))
 
 
 def slow_loading(element: Element, deformation: Scalar, steps: int = 200) -> tuple[Scalar, ...]:
