@@ -5,10 +5,10 @@ import jax
 # A posterior in single precision is a wrong posterior.
 jax.config.update("jax_enable_x64", True)
 
-from vibayes.errors import InvalidInput  # noqa: E402
+from vibayes.errors import InvalidInput as InvalidInput  # noqa: E402
 from vibayes.excitation import *  # noqa: E402, F403
 from vibayes.io import *  # noqa: E402, F403
-from vibayes.record import Record  # noqa: E402
+from vibayes.record import Record as Record  # noqa: E402
 from vibayes.simulate import *  # noqa: E402, F403
 from vibayes.structure import *  # noqa: E402, F403
 

@@ -273,8 +273,7 @@ class Record(eqx.Module):
         return (
             f"Record({self.samples} samples at {self.rate:g} Hz, {self.duration:g} s"
             f"; input: {described(self.input_names, self.input_units)}"
-            f"; output: {described(self.output_names, self.output_units)}"
-            + (f"; {gaps} missing)" if gaps else ")")
+            f"; output: {described(self.output_names, self.output_units)}" + (f"; {gaps} missing)" if gaps else ")")
         )
 
     def _locate(self, where: str, name: str) -> tuple[str, int]:

@@ -22,9 +22,7 @@ class Channels(NamedTuple):
     names: tuple[str, ...]
 
 
-def require_sampling(
-    time: ArrayLike | None, rate: float | None, start: float = 0.0
-) -> tuple[float, float, int | None]:
+def require_sampling(time: ArrayLike | None, rate: float | None, start: float = 0.0) -> tuple[float, float, int | None]:
     """When the samples were taken, from every sample's time or from the rate.
 
     Args:
@@ -103,9 +101,7 @@ def sampling_of(time: ArrayLike) -> tuple[float, float, int]:
     return float(axis[0]), short if abs(short - rate) <= explained * rate else rate, axis.size
 
 
-def require_channels(
-    samples: int | None, input: tuple[Any, Any], output: tuple[Any, Any]
-) -> tuple[Channels, Channels]:
+def require_channels(samples: int | None, input: tuple[Any, Any], output: tuple[Any, Any]) -> tuple[Channels, Channels]:
     """Check inputs and outputs together: shapes, lengths, finite numbers.
 
     Args:
@@ -226,9 +222,7 @@ def _require_finite(kind: str, table: Channels) -> None:
         where = f"Record.{kind}[{name!r}]"
         if np.isinf(column).any():
             at = _some(np.flatnonzero(np.isinf(column)))
-            raise InvalidInput(
-                where, "finite values", f"infinity at samples {at}", "look for a clipped sensor"
-            )
+            raise InvalidInput(where, "finite values", f"infinity at samples {at}", "look for a clipped sensor")
         if kind == "input" and np.isnan(column).any():
             at = _some(np.flatnonzero(np.isnan(column)))
             raise InvalidInput(

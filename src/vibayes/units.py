@@ -110,9 +110,7 @@ def convert_values(where: str, values: np.ndarray, unit: str, target: str) -> np
 def _parse(text: str) -> pint.Unit | None:
     try:
         return pint.get_application_registry().parse_units(text)
-    except (
-        Exception
-    ):  # pint raises many kinds for text that is no unit: AssertionError, TokenError, TypeError...
+    except Exception:  # pint raises many kinds for text that is no unit: AssertionError, TokenError, TypeError...
         return None
 
 

@@ -187,7 +187,10 @@ class AccuracyStudy:
         """Write every event of every run with its time and, where the reference has it too, the error of that time."""
         if not self.locates_events:
             raise InvalidInput(
-                "AccuracyStudy.events_to_csv", "a method that locates events", "one that does not", "study EventLocated()"
+                "AccuracyStudy.events_to_csv",
+                "a method that locates events",
+                "one that does not",
+                "study EventLocated()",
             )
         lines = ["rtol,time,time_error,element,event,mode_before,mode_after"]
         for run, matching in zip(self.runs, self.matchings, strict=True):

@@ -64,7 +64,7 @@ def accuracy(
         >>> force = vb.Sine(amplitude=0.5, frequency_hz=0.1)
         >>> study = accuracy(oscillator, force, duration=20.0, tolerances=[1e-3, 1e-5, 1e-7], repeats=1)
         >>> study.event_counts.tolist(), study.lost_events
-        ([6, 6, 6], 0)
+        ([7, 7, 7], 0)
         >>> bool(study.displacement_errors[2] < 1e-6)
         True
     """
@@ -78,7 +78,9 @@ def accuracy(
             max_steps=_MAX_STEPS, **timing,
         )  # fmt: skip
 
-    truth = reference if isinstance(reference, Solution) else run(_REFERENCE if reference is None else _traced(reference))
+    truth = (
+        reference if isinstance(reference, Solution) else run(_REFERENCE if reference is None else _traced(reference))
+    )
     _check_reference(truth)
     run(_at(method, tolerances[0]))  # compiles
     runs = []
@@ -125,25 +127,35 @@ def _timing(excitation: Any, duration: float | None) -> dict[str, Any]:
             raise InvalidInput("accuracy.duration", "none beside a sampled signal", f"{duration}", "leave it out")
         return {}
     if duration is None or not 0 < duration < np.inf:
-        raise InvalidInput("accuracy.duration", "a positive number of seconds", f"{duration}", "say how long to simulate")
+        raise InvalidInput(
+            "accuracy.duration", "a positive number of seconds", f"{duration}", "say how long to simulate"
+        )
     return {"rate": 1.0 / duration, "samples": 2}
 
 
 def _checked(tolerances: Any, method: Any, repeats: int, parameters: Mapping[str, Any] | None) -> tuple[float, ...]:
     if not isinstance(method, EventLocated):
         raise InvalidInput(
-            "accuracy.method", "a method with a tolerance", type(method).__name__, "give EventLocated(), with or without events"
+            "accuracy.method",
+            "a method with a tolerance",
+            type(method).__name__,
+            "give EventLocated(), with or without events",
         )
     if repeats < 1:
         raise InvalidInput("accuracy.repeats", "a whole number ≥ 1", f"{repeats}", "time each run at least once")
     batched = [name for name, value in (parameters or {}).items() if np.ndim(value)]
     if batched:
-        raise InvalidInput("accuracy.parameters", "a single parameter set", f"arrays for {batched}", "study one set at a time")
+        raise InvalidInput(
+            "accuracy.parameters", "a single parameter set", f"arrays for {batched}", "study one set at a time"
+        )
     values = tuple(float(t) for t in np.atleast_1d(np.asarray(tolerances, float)))
     wrong = [t for t in values if not 0 < t < 1]
     if wrong or not values:
         raise InvalidInput(
-            "accuracy.tolerances", "relative tolerances between 0 and 1", f"{wrong or 'none'}", "try np.logspace(-3, -10, 15)"
+            "accuracy.tolerances",
+            "relative tolerances between 0 and 1",
+            f"{wrong or 'none'}",
+            "try np.logspace(-3, -10, 15)",
         )
     return values
 
@@ -151,9 +163,15 @@ def _checked(tolerances: Any, method: Any, repeats: int, parameters: Mapping[str
 def _check_reference(truth: Solution) -> None:
     if truth.states is None or np.ndim(truth.states) != 2:
         raise InvalidInput(
-            "accuracy.reference", "the solution of one parameter set, with states", "one without", "simulate with states=True"
+            "accuracy.reference",
+            "the solution of one parameter set, with states",
+            "one without",
+            "simulate with states=True",
         )
     if not truth.successful:
         raise InvalidInput(
-            "accuracy.reference", "a simulation that reaches the end", Status(truth.status).message, "study a response that does"
+            "accuracy.reference",
+            "a simulation that reaches the end",
+            Status(truth.status).message,
+            "study a response that does",
         )

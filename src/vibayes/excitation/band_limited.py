@@ -65,12 +65,8 @@ class BandLimited(Hold):
     degree: ClassVar[int] = 5
 
     def __check_init__(self) -> None:
-        require_count(
-            "BandLimited.half_width", self.half_width, 2, "give how many samples to use on either side"
-        )
-        require_count(
-            "BandLimited.refinement", self.refinement, 1, "give how many pieces to put between samples"
-        )
+        require_count("BandLimited.half_width", self.half_width, 2, "give how many samples to use on either side")
+        require_count("BandLimited.refinement", self.refinement, 1, "give how many pieces to put between samples")
         if not 0.0 < self.band < 1.0:
             raise InvalidInput(
                 "BandLimited.band",

@@ -54,9 +54,7 @@ def band_limited_noise(
     """
     require_positive("band_limited_noise.rate", rate, "give samples per second")
     require_count("band_limited_noise.samples", samples, 2, "give more samples")
-    require_not_negative(
-        "band_limited_noise.standard_deviation", standard_deviation, "give a level, zero or above"
-    )
+    require_not_negative("band_limited_noise.standard_deviation", standard_deviation, "give a level, zero or above")
     require_not_negative("band_limited_noise.low_hz", low_hz, "give hertz")
     nyquist = rate / 2.0
     top = nyquist if high_hz is None else high_hz

@@ -22,9 +22,7 @@ def _as_channels(values: npt.ArrayLike) -> jax.Array:
     """Samples as real numbers with an axis for the channels."""
     kind = values.dtype if isinstance(values, jax.Array) else np.asarray(values).dtype
     if not (jnp.issubdtype(kind, jnp.floating) or jnp.issubdtype(kind, jnp.integer)):
-        raise InvalidInput(
-            "Sampled.values", "real numbers", f"an array of {kind}", "convert it to floating point"
-        )
+        raise InvalidInput("Sampled.values", "real numbers", f"an array of {kind}", "convert it to floating point")
     array = jnp.asarray(values, dtype=float)
     return array[:, None] if array.ndim == 1 else array
 
@@ -147,9 +145,7 @@ class Sampled(eqx.Module):
         # A knot's own time, i / rate, may round to just before the knot; it belongs to the piece that starts
         # there.
         nearest = jnp.round(position)
-        on_knot = jnp.abs(position - nearest) <= 8.0 * jnp.finfo(position.dtype).eps * jnp.maximum(
-            nearest, 1.0
-        )
+        on_knot = jnp.abs(position - nearest) <= 8.0 * jnp.finfo(position.dtype).eps * jnp.maximum(nearest, 1.0)
         position = jnp.where(on_knot, nearest, position)
         index = jnp.clip(jnp.floor(position), 0, pieces.shape[-3] - 1)
         local = (position - index) / piece_rate

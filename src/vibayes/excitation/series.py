@@ -65,6 +65,4 @@ def product(left: Series, right: Series) -> Series:
         [1.0, 2.0, 1.0]
     """
     terms = min(len(left), len(right))
-    return tuple(
-        sum((left[j] * right[k - j] for j in range(1, k + 1)), start=left[0] * right[k]) for k in range(terms)
-    )
+    return tuple(sum((left[j] * right[k - j] for j in range(1, k + 1)), start=left[0] * right[k]) for k in range(terms))

@@ -85,9 +85,7 @@ def find_column(where: str, headings: list[str], wanted: str) -> int:
     raise InvalidInput(where, "the name of a column", repr(wanted), nearest(wanted, shown))
 
 
-def numbers_in(
-    where: str, rows: list[Row], column: int, heading: str, remedy: str | None = None
-) -> np.ndarray:
+def numbers_in(where: str, rows: list[Row], column: int, heading: str, remedy: str | None = None) -> np.ndarray:
     """The numbers in one column; NaN where a cell is empty or says nan or NA.
 
     Args:

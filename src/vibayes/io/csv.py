@@ -102,9 +102,7 @@ def read_csv(
     table = read_table(where, path, delimiter)
     if input is None and output is None:
         if table.header is None or time is not None or rate is not None:
-            raise InvalidInput(
-                where, "the names of columns in input= or output=", "neither", listed(table.headings)
-            )
+            raise InvalidInput(where, "the names of columns in input= or output=", "neither", listed(table.headings))
         return _stored(where, table, table.header, units)
     units = dict(units or {})
     if rate is not None and time is None:
@@ -154,14 +152,10 @@ def _stored(where: str, table: Table, header: Header, units: Mapping[str, str] |
 def _names(headings: list[str], columns: list[int]) -> dict[int, str]:
     """Names of the chosen columns: those in the headings, or whole headings if two are alike."""
     short = {column: split_heading(headings[column]).name for column in columns}
-    return (
-        short if len(set(short.values())) == len(short) else {column: headings[column] for column in columns}
-    )
+    return short if len(set(short.values())) == len(short) else {column: headings[column] for column in columns}
 
 
-def _units(
-    where: str, headings: list[str], names: dict[int, str], units: Mapping[str, str]
-) -> dict[str, str]:
+def _units(where: str, headings: list[str], names: dict[int, str], units: Mapping[str, str]) -> dict[str, str]:
     """The units by name: the user's (who may have written the whole heading), else those in the headings."""
     known = dict(units)
     for column, name in names.items():

@@ -38,9 +38,7 @@ def existing_file(where: str, path: PathLike) -> Path:
     if path.is_dir():
         raise InvalidInput(where, "a file", f"the folder '{path}'", "name a file in it")
     if not path.parent.is_dir():
-        raise InvalidInput(
-            where, "an existing file", f"'{path}', whose folder does not exist", "check the folder"
-        )
+        raise InvalidInput(where, "an existing file", f"'{path}', whose folder does not exist", "check the folder")
     neighbours = sorted(each.name for each in path.parent.iterdir() if each.suffix == path.suffix)
     remedy = nearest(path.name, neighbours) if neighbours else "check the path"
     raise InvalidInput(where, "an existing file", f"'{path}', which does not exist", remedy)

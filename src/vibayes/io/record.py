@@ -85,6 +85,4 @@ def _format_of(where: str, path: PathLike) -> tuple[str, ...]:
     for known in (_TEXT, _ARCHIVE):
         if suffix in known:
             return known
-    raise InvalidInput(
-        where, f"a file ending in {', '.join(_TEXT + _ARCHIVE)}", f"'{Path(path).name}'", "rename it"
-    )
+    raise InvalidInput(where, f"a file ending in {', '.join(_TEXT + _ARCHIVE)}", f"'{Path(path).name}'", "rename it")

@@ -84,11 +84,7 @@ def read_table(where: str, path: Path, delimiter: str | None = None) -> Table:
     reader = csv.reader(lines[above:], delimiter=delimiter or _delimiter(lines[above]), skipinitialspace=True)
     try:
         headings = [cell.strip() for cell in next(reader)]
-        rows = [
-            Row(above + reader.line_num, cells)
-            for cells in reader
-            if "".join(cells).strip() or len(cells) > 1
-        ]
+        rows = [Row(above + reader.line_num, cells) for cells in reader if "".join(cells).strip() or len(cells) > 1]
     except csv.Error as error:
         raise InvalidInput(
             where, "text in columns", f"{error} near line {above + reader.line_num}", "mend that line"

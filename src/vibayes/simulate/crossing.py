@@ -61,7 +61,7 @@ def first_crossing(
         evaluate: values and θ-derivatives of all guards at θ.
         stretch: length of a usual step over the length of this one (a very short step hides noise).
         one: 1.0, see `materialise`.
-        resting: guards whose coefficients are so close to zero that only their sign at the end of the step can be trusted.
+        resting: guards so close to zero that only their sign at the end of the step can be trusted.
         rounds: how many times the search advances.
 
     Returns:

@@ -38,7 +38,7 @@ class Exact(Method):
     Examples:
         >>> import vibayes as vb
         >>> vb.Exact()
-        Exact(order=20)
+        Exact()
     """
 
     order: int = eqx.field(static=True, default=20)

@@ -42,7 +42,7 @@ def solution_of(
         states=rows[..., sensors : sensors + len(names)] if keep.states else None,
         state_names=names,
         modes=rows[..., sensors + len(names) :].astype(int) if keep.states and np.isfinite(rows).all() else None,
-        events=None if raw.events is None else _table(structure, raw.events, raw.lanes, clock),
+        events=_table(structure, raw.events, raw.lanes, clock) if raw.events is not None else _nothing(raw, single),
         work=work,
         status=status,
     )
@@ -67,6 +67,12 @@ def _work(method: Method, lanes: Any, single: bool) -> Work:
         rejected_evaluations=pick(lanes.rejected * method.stages),
         events=pick(lanes.events),
     )
+
+
+def _nothing(raw: Raw, single: bool) -> EventTable | None:
+    """An empty table where a table was due but no event is possible."""
+    nothing = np.zeros(0)
+    return EventTable(nothing, nothing.astype(int), (), (), (), ()) if single and raw.lanes is not None else None
 
 
 def _table(structure: Structure, events: Events, lanes: Any, clock: Clock) -> EventTable:

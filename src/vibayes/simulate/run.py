@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -50,12 +49,7 @@ def batch_axes(tree: Any) -> Any:
     return jax.tree.map(lambda leaf: 0 if jnp.ndim(leaf) else None, tree)
 
 
-# Twice the default width: the step is pure arithmetic, and narrower machines ignore the wish.
-_WIDE = {"xla_cpu_prefer_vector_width": 512}
-
-
-@partial(eqx.filter_jit, compiler_options=_WIDE)
-def run(
+def run_lanes(
     method: Method,
     structure: Structure,
     drive: Any,
@@ -117,6 +111,12 @@ def run(
 
     lanes, rows, events = jax.lax.while_loop(going, body, (lanes, rows, events))
     return Raw(rows, events, lanes)
+
+
+# Twice the default vector width: a step is pure arithmetic, and narrower machines ignore the wish. Inside another
+# compiled function no such wish can be made.
+run = eqx.filter_jit(run_lanes, compiler_options={"xla_cpu_prefer_vector_width": 512})  # type: ignore[call-overload]
+run_nested = eqx.filter_jit(run_lanes)
 
 
 def sensor_row(

@@ -60,7 +60,7 @@ class EventLocated(Method):
     Examples:
         >>> import vibayes as vb
         >>> vb.EventLocated(rtol=1e-6)
-        EventLocated(rtol=1e-06, atol=1e-12, events=True)
+        EventLocated(rtol=1e-06)
     """
 
     rtol: float = 1e-8
@@ -126,14 +126,14 @@ class FixedStep(Method):
     """Classical Runge–Kutta of order four with a fixed number of steps per sample (or piece of input).
 
     Args:
-        substeps: steps per sample interval. events: end a step at each event and restart there. Without, kinks and
-        jumps are stepped over, which costs order;
-            that is the fast path for smooth laws.
+        substeps: steps per sample interval.
+        events: end a step at each event and restart there. Without, kinks and jumps are stepped over, which costs
+            order; that is the fast path for smooth laws.
 
     Examples:
         >>> import vibayes as vb
         >>> vb.FixedStep(substeps=4)
-        FixedStep(substeps=4, events=False)
+        FixedStep()
     """
 
     substeps: int = eqx.field(static=True, default=4)

@@ -26,7 +26,7 @@ from vibayes.simulate.lanes import Clock
 from vibayes.simulate.march import march
 from vibayes.simulate.method import Method
 from vibayes.simulate.outcome import solution_of
-from vibayes.simulate.run import Raw, Recording, run
+from vibayes.simulate.run import Raw, Recording, run, run_nested
 from vibayes.simulate.runge_kutta import EventLocated, FixedStep
 from vibayes.simulate.solution import Solution
 from vibayes.structure.structure import Structure
@@ -87,13 +87,8 @@ def simulate(
     start, started = check_start(structure, displacement, velocity)
     batch = _batch_size({**_sizes(parameters), "excitation": sets, **started})
     check_method(method, bound, excitation, clock)
-    traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(bound))
-    limit = (
-        max_steps
-        if max_steps is not None
-        else 2000 + 400 * clock.pieces * (1 if isinstance(excitation, Sampled) else 50)
-    )
-    clock = clock._replace(max_steps=limit)
+    traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((bound, drive)))
+    clock = clock._replace(max_steps=1_000_000 + 400 * clock.pieces if max_steps is None else max_steps)
     keep = keep._replace(states=states and not traced)
     bound = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), bound)
     one = jnp.ones(batch or 1)
@@ -101,18 +96,19 @@ def simulate(
         rows = _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, keep)
         return solution_of(structure, bound, method, clock, keep, Raw(rows, None, None), batch)
     table = (batch is None) if events is None else events
-    room = _FIRST_ROOM[batch is None] if table and method.locates else 0
+    eventful = method.locates and any(link.element.guard_names() for link in structure.links)
+    room = _FIRST_ROOM[batch is None] if table and eventful else 0
     raw = _raw(method, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
-    if room and (most := int(jnp.max(raw.lanes.events))) > room:
+    if room and raw.lanes is not None and (most := int(jnp.max(raw.lanes.events))) > room:
         room = 1 << (most - 1).bit_length()
         raw = _raw(method, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
     return solution_of(structure, bound, method, clock, keep, raw, batch)
 
 
-def _raw(method, bound, drive, drive_axes, start, one, clock, keep) -> Raw:
+def _raw(method, bound, drive, drive_axes, start, one, clock, keep, runner=run) -> Raw:
     if isinstance(method, FixedStep) and not method.locates:
         return Raw(march(method, bound, drive, drive_axes, start, one, clock, keep), None, None)
-    return run(method, bound, drive, drive_axes, start, one, clock, keep)
+    return runner(method, bound, drive, drive_axes, start, one, clock, keep)
 
 
 def _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, keep):
@@ -124,7 +120,8 @@ def _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, ke
     leaves, tree = jax.tree.flatten(bound)
 
     def rows_of(*leaves):
-        return _raw(method, jax.tree.unflatten(tree, leaves), drive, drive_axes, start, one, clock, keep).rows
+        bound = jax.tree.unflatten(tree, leaves)
+        return _raw(method, bound, drive, drive_axes, start, one, clock, keep, run_nested).rows
 
     rows = jax.custom_jvp(rows_of)
 

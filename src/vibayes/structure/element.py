@@ -17,7 +17,7 @@ unknown and to be looked up by that name. Binding a structure to values replaces
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
@@ -201,7 +201,9 @@ def _entry(value: Any, index: int = 0) -> str:
 
 
 def slow_loading(element: Element, deformation: Scalar, steps: int = 200) -> tuple[Scalar, ...]:
-    """States of a rate-independent element after loading it from the virgin state, by Runge–Kutta in the deformation."""
+    """States of a rate-independent element after loading it from the virgin state, by Runge–Kutta in the
+    deformation.
+    """
 
     def rates(d, states):
         local = Local(d, deformation, states)
@@ -227,12 +229,10 @@ def slow_loading(element: Element, deformation: Scalar, steps: int = 200) -> tup
 def initial_stiffness(element: Element) -> Scalar:
     """Tangent stiffness at rest: ∂f/∂d + ∂f/∂s · ∂(ds/dt)/∂v, what a small push feels."""
     states = tuple(jnp.asarray(value, float) for value in element.start())
-    zero = jnp.zeros(())
+    zero, unit = jnp.zeros(()), jnp.ones(())
     mode = element.mode_at(Local(zero, zero, states))
-    push: Callable = lambda v: element.rates(Local(zero, v, states, mode))
-    _, rates = jax.jvp(push, (zero,), (jnp.ones(()),))
-    law: Callable = lambda d, s: element.force(Local(d, zero, s, mode))
-    return jax.jvp(law, (zero, states), (jnp.ones(()), rates))[1]
+    _, rates = jax.jvp(lambda v: element.rates(Local(zero, v, states, mode)), (zero,), (unit,))
+    return jax.jvp(lambda d, s: element.force(Local(d, zero, s, mode)), (zero, states), (unit, rates))[1]
 
 
 __all__ = ["Check", "Element", "Link", "Local", "Parameter", "Scalar"]

@@ -139,9 +139,7 @@ class _System:
         force = self._on_w(self.law.force)
         inner = [self._on_w(form) for form in self.law.rates.values()]
         self.flow = np.array([self._on_w({"v": 1.0}), -force, *inner, np.zeros(n)])
-        self.rows = {
-            name: unit for name, unit in zip(self.names, np.eye(n), strict=True) if name != "momentum"
-        }
+        self.rows = {name: unit for name, unit in zip(self.names, np.eye(n), strict=True) if name != "momentum"}
         self.rows |= {name: self._on_w(form) for name, form in self.law.derived.items()}
         self.rows |= {"xdot": self._on_w({"v": 1.0}), "r": force, "rdot": force @ self.flow}
         self.rows["p"] = self.rows["I"] - np.eye(n)[1]
@@ -198,9 +196,7 @@ def _check(mass: float, network: Viscoelastic, states: Sequence[str]) -> None:
     if not mass > 0:
         raise InvalidInput("state_choice.mass", "a positive number", f"{mass}", "check sign and units")
     if isinstance(states, str):
-        raise InvalidInput(
-            "state_choice.states", "several names", f"the text {states!r}", "give a tuple of names"
-        )
+        raise InvalidInput("state_choice.states", "several names", f"the text {states!r}", "give a tuple of names")
     run_checks(network, "state_choice.network")
 
 

@@ -178,6 +178,16 @@ class BilinearHysteresisFlow(Element):
         upper = jnp.where(off_upper, x, jnp.where(off_lower, x + reach, upper))
         return mode, (jnp.where(leaving, origin, local.states[0]), lower, upper)
 
+    def hysteretic_power(self, local: Local) -> Scalar:
+        """Work done on the envelopes beyond that of the spring αk."""
+        strength = (1.0 - self.ratio) * self.stiffness * self.yield_displacement
+        return choose(local.mode, (0.0, -strength, 0.0, strength)) * local.velocity
+
+    def hysteretic_store(self, local: Local) -> Scalar:
+        """Energy that the elastic line gives back."""
+        hysteretic = local.force - self.ratio * self.stiffness * local.deformation
+        return 0.5 * hysteretic**2 / ((1.0 - self.ratio) * self.stiffness)
+
     def mode_at(self, local: Local) -> Scalar:
         """Elastic between the ends of the line; on an envelope where the velocity pushes out of them."""
         _, lower, upper = local.states

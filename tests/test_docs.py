@@ -1,0 +1,128 @@
+"""The documentation cannot rot: every block of Python in it runs, and prints what it is said to print.
+
+The blocks of one page run in order in one namespace, in an empty folder. A block of ``text`` right after a block of
+``python`` is the output of the latter. ``--8<-- "file:section"`` stands for a section of a file in the repository, as
+it does for MkDocs. A block under the comment ``<!-- not run: reason -->`` is left out; say why.
+"""
+
+import contextlib
+import io
+import re
+import runpy
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import vibayes
+from vibayes import excitation, structure
+from vibayes import io as record_files
+from vibayes.structure import elements
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+_FENCE = re.compile(
+    r"(?P<skip><!-- not run:[^>]*-->\n+)?^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
+_INCLUDE = re.compile(r'^--8<-- "(?P<path>[^":]+)(?::(?P<section>\w+))?"$', re.MULTILINE)
+
+
+class Block(NamedTuple):
+    """Code of a page, the line it starts on, and what it is said to print (None if nothing is said)."""
+
+    code: str
+    line: int
+    output: str | None
+
+
+def blocks_of(text: str) -> list[Block]:
+    """The blocks of a page that are to be run."""
+    found = []
+    for match in _FENCE.finditer(text):
+        if match["skip"] is None:
+            line = text.count("\n", 0, match.start("code")) + 1
+            found.append(Block(_INCLUDE.sub(included, match["code"]), line, match["output"]))
+    return found
+
+
+def included(match: re.Match) -> str:
+    """The text that an include stands for."""
+    text = (ROOT / match["path"]).read_text(encoding="utf-8")
+    if match["section"]:
+        start, stop = (f"# --8<-- [{edge}:{match['section']}]\n" for edge in ("start", "end"))
+        text = text.split(start)[1].split(stop)[0]
+    return text
+
+
+@pytest.fixture
+def bare_folder(tmp_path, monkeypatch):
+    """An empty folder to work in, with figures drawn to nowhere."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    return tmp_path
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_code_of_the_page_runs_and_prints_what_the_page_says(page, bare_folder):
+    namespace = {"__name__": page.stem}
+    for block in blocks_of(page.read_text(encoding="utf-8")):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile("\n" * (block.line - 1) + block.code, str(page), "exec"), namespace)
+        if block.output is not None:
+            assert printed.getvalue().rstrip() == block.output.rstrip(), f"{page.name}, line {block.line}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.name)
+def test_the_example_runs_and_prints_what_the_documentation_shows(script, bare_folder):
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        runpy.run_path(str(script), run_name="__main__")
+    command = f"$ python examples/{script.name}\n"
+    for page in PAGES:
+        for shown in re.findall(r"^```console\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+            if shown.startswith(command):
+                # The last digits belong to the machine; the words, and how many numbers there are, do not.
+                assert without_numbers(printed.getvalue()) == without_numbers(shown.removeprefix(command)), page.name
+
+
+def without_numbers(text: str) -> list[str]:
+    """The words of a text, with a mark in place of each number."""
+    return re.sub(r"\d[\d.]*(e[-+]\d+)?", "#", text).split()
+
+
+def test_every_public_name_is_on_the_page_of_the_interface():
+    listed = set(re.findall(r"^::: vibayes\.(?:\w+\.)*(\w+)$", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE))
+    public = {"InvalidInput", "Record", "simulate", *excitation.__all__, *structure.__all__, *record_files.__all__}
+    public |= {name for name in vibayes.__all__ if name[0].isupper()}
+    assert public - listed == set()
+
+
+def test_the_readme_lists_every_element():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in elements.__all__ if f"`{name}`" not in readme] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_links_of_the_page_lead_somewhere(page):
+    targets = re.findall(r"\]\((?!https?://|#)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_the_navigation_holds_every_page():
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert [page.name for page in PAGES[1:] if f" {page.name}\n" not in navigation] == []
+
+
+def test_a_block_that_prints_something_else_is_noticed():
+    (block,) = blocks_of("```python\nprint(1)\n```\n\n```text\n2\n```\n")
+    assert block == Block("print(1)\n", 2, "2\n")
+
+
+def test_a_block_marked_so_is_not_run():
+    assert blocks_of("<!-- not run: needs a file -->\n\n```python\n1 / 0\n```\n") == []
