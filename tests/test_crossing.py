@@ -14,8 +14,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.polynomial import polynomial
 
-from vibayes.simulate.crossing import first_crossing
-from vibayes.simulate.vectors import horner, horner_slope
+from vibayes.simulation.crossing import first_crossing
+from vibayes.simulation.vectors import horner, horner_slope
 
 ORDERS = pytest.mark.parametrize("order", [4, 20], ids=["Runge-Kutta", "Taylor"])
 POWERS = pytest.mark.parametrize("order, power", [*((4, n) for n in range(1, 5)), *((20, n) for n in range(1, 10))])

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vibayes.simulate import EventTable
+from vibayes.simulation import EventTable
 
 
 class Matching(NamedTuple):

@@ -10,7 +10,7 @@ import numpy as np
 
 from vibayes.accuracy.matching import Matching, match_events
 from vibayes.errors import InvalidInput
-from vibayes.simulate import EventTable, Solution, Status
+from vibayes.simulation import EventTable, Solution, Status
 
 _COLUMNS = (
     "rtol", "displacement_error", "state_error", "evaluations", "rejected_evaluations", "seconds", "events",

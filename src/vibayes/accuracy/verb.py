@@ -13,7 +13,7 @@ import numpy as np
 from vibayes.accuracy.study import AccuracyRun, AccuracyStudy
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Analytic, Sampled
-from vibayes.simulate import EventLocated, Method, Solution, Status, simulate
+from vibayes.simulation import EventLocated, Method, Solution, Status, simulate
 from vibayes.structure import Structure
 
 DEFAULT_TOLERANCES = tuple(float(t) for t in np.logspace(-3, -10, 15))

@@ -8,9 +8,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from vibayes.simulate.lanes import Clock, Lane, advance, begin
-from vibayes.simulate.method import Method
-from vibayes.simulate.status import Status
+from vibayes.simulation.lanes import Clock, Lane, advance, begin
+from vibayes.simulation.method import Method
+from vibayes.simulation.status import Status
 from vibayes.structure.hybrid import HybridSystem
 from vibayes.structure.structure import Structure
 

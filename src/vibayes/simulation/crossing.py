@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from vibayes.simulate.fusion import materialise, rough_inverse, rough_inverse_root
-from vibayes.simulate.vectors import Tree, horner
+from vibayes.simulation.fusion import materialise, rough_inverse, rough_inverse_root
+from vibayes.simulation.vectors import Tree, horner
 
 Scalar = Any
 _FAR = 2.0

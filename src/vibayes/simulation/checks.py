@@ -15,10 +15,10 @@ from vibayes.excitation import Analytic, Sampled
 from vibayes.excitation.concrete import require_count
 from vibayes.naming import quoted
 from vibayes.record import Record
-from vibayes.simulate.exact import Exact
-from vibayes.simulate.lanes import Clock
-from vibayes.simulate.method import Method
-from vibayes.simulate.runge_kutta import FixedStep
+from vibayes.simulation.exact import Exact
+from vibayes.simulation.lanes import Clock
+from vibayes.simulation.method import Method
+from vibayes.simulation.runge_kutta import FixedStep
 from vibayes.structure.declaration import numbers, shown
 from vibayes.structure.structure import Structure
 

@@ -17,9 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.simulate.fusion import materialise
-from vibayes.simulate.method import Drive, Method, Piece
-from vibayes.simulate.vectors import Tree, each, hold, horner, horner_slope, spread, stacked
+from vibayes.simulation.fusion import materialise
+from vibayes.simulation.method import Drive, Method, Piece
+from vibayes.simulation.vectors import Tree, each, hold, horner, horner_slope, spread, stacked
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any

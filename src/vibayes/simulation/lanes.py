@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from vibayes.simulate.crossing import first_crossing
-from vibayes.simulate.method import Method
-from vibayes.simulate.status import Status
-from vibayes.simulate.vectors import each, hold, hold_flags
+from vibayes.simulation.crossing import first_crossing
+from vibayes.simulation.method import Method
+from vibayes.simulation.status import Status
+from vibayes.simulation.vectors import each, hold, hold_flags
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any

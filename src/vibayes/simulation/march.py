@@ -9,10 +9,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from vibayes.simulate.lanes import Clock
-from vibayes.simulate.run import Recording, batch_axes, sensor_row
-from vibayes.simulate.runge_kutta import FixedStep, runge_kutta_4
-from vibayes.simulate.vectors import hold, spread
+from vibayes.simulation.lanes import Clock
+from vibayes.simulation.run import Recording, batch_axes, sensor_row
+from vibayes.simulation.runge_kutta import FixedStep, runge_kutta_4
+from vibayes.simulation.vectors import hold, spread
 from vibayes.structure.structure import Structure
 
 

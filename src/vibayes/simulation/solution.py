@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.simulate.status import Status
+from vibayes.simulation.status import Status
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from jax.core import Tracer
 
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Analytic, Sampled
-from vibayes.simulate.checks import (
+from vibayes.simulation.checks import (
     check_excitation,
     check_max_steps,
     check_method,
@@ -20,15 +20,15 @@ from vibayes.simulate.checks import (
     check_start,
     check_structure,
 )
-from vibayes.simulate.drive import AnalyticDrive, table_drive
-from vibayes.simulate.exact import Exact
-from vibayes.simulate.lanes import Clock
-from vibayes.simulate.march import march
-from vibayes.simulate.method import Method
-from vibayes.simulate.outcome import solution_of
-from vibayes.simulate.run import Raw, Recording, run, run_nested
-from vibayes.simulate.runge_kutta import EventLocated, FixedStep
-from vibayes.simulate.solution import Solution
+from vibayes.simulation.drive import AnalyticDrive, table_drive
+from vibayes.simulation.exact import Exact
+from vibayes.simulation.lanes import Clock
+from vibayes.simulation.march import march
+from vibayes.simulation.method import Method
+from vibayes.simulation.outcome import solution_of
+from vibayes.simulation.run import Raw, Recording, run, run_nested
+from vibayes.simulation.runge_kutta import EventLocated, FixedStep
+from vibayes.simulation.solution import Solution
 from vibayes.structure.structure import Structure
 
 _FIRST_ROOM = {True: 4096, False: 256}

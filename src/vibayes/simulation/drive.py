@@ -8,7 +8,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 
-from vibayes.simulate.method import Series
+from vibayes.simulation.method import Series
 
 Scalar = Any
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 
-from vibayes.simulate.vectors import Tree
+from vibayes.simulation.vectors import Tree
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any

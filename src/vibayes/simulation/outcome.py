@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from vibayes.simulate.lanes import Clock
-from vibayes.simulate.method import Method
-from vibayes.simulate.run import Events, Raw, Recording
-from vibayes.simulate.solution import EventTable, Solution, Work
-from vibayes.simulate.status import Status
+from vibayes.simulation.lanes import Clock
+from vibayes.simulation.method import Method
+from vibayes.simulation.run import Events, Raw, Recording
+from vibayes.simulation.solution import EventTable, Solution, Work
+from vibayes.simulation.status import Status
 from vibayes.structure.structure import Structure
 
 

@@ -20,9 +20,9 @@ import jax
 import jax.numpy as jnp
 
 from vibayes.errors import InvalidInput
-from vibayes.simulate.fusion import materialise
-from vibayes.simulate.method import Drive, Method, Piece, Series
-from vibayes.simulate.vectors import each, hold, horner, horner_slope, linear_part, spread, stacked
+from vibayes.simulation.fusion import materialise
+from vibayes.simulation.method import Drive, Method, Piece, Series
+from vibayes.simulation.vectors import each, hold, horner, horner_slope, linear_part, spread, stacked
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any
