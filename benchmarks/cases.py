@@ -71,9 +71,9 @@ def bouc_wen(sets: int, samples: int = 1500) -> Case:
     return Case(_mass_with(vb.Spring("k"), law), force, _scatter(BOUC_WEN, sets))
 
 
-def relative_error(result: np.ndarray, reference: np.ndarray) -> float:
-    """Largest error of any sample of any set in units of the standard deviation of that set's response."""
-    return float(np.max(np.abs(result - reference) / np.std(reference, axis=-1, keepdims=True)))
+def errors(result: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """For each set the largest error of any sample, in units of the standard deviation of the response."""
+    return np.max(np.abs(result - reference), axis=-1) / np.std(reference, axis=-1)
 
 
 def _mass_with(*elements: vb.Element) -> vb.Structure:

@@ -6,6 +6,7 @@ event. In one call over the whole record it is faster, and its error is what ste
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -72,7 +73,7 @@ def restarted(law: Law, input: np.ndarray, interval: float, **options: Any) -> n
     """Displacements at the samples; a new call for each piece of input and after each event."""
     state, mode, out = np.zeros(law.size), law.first_mode, np.zeros(len(input))
     values = input.tolist()
-    for i, (now, then) in enumerate(zip(values[:-1], values[1:], strict=True)):
+    for i, (now, then) in enumerate(itertools.pairwise(values)):
         slope, t = (then - now) / interval, 0.0
 
         def flow(t, y, now=now, slope=slope):

@@ -1,11 +1,13 @@
 """State event location: the published examples.
 
-Trilinear elastic, bilinear hysteresis (flow-controlled F against mixed M), Bouc–Wen with no (A), all (B) and velocity events
-only (C), and Bouc–Wen–Baber–Noori, each at relative tolerances from 1e-3 to 1e-10 against a highly converged solution.
+Trilinear elastic, bilinear hysteresis (flow-controlled F against mixed M), Bouc–Wen with no (A), all (B) and
+velocity events only (C), and Bouc–Wen–Baber–Noori, each at relative tolerances from 1e-3 to 1e-10 against a highly
+converged solution.
 
-The excitations are only drawn in the paper. Here: one cycle of a sine and an amplitude-modulated sine, of amplitudes that visit
-every mode several times. The trilinear case has a pair of crossings shortly after one another, of the kind that is lost at a
-relative tolerance of 0.00077426 when only the ends of a step are looked at; that tolerance is among those tried.
+The excitations are only drawn in the paper. Here: one cycle of a sine and an amplitude-modulated sine, of
+amplitudes that visit every mode several times. The trilinear case has a pair of crossings shortly after one
+another, of the kind that is lost at a relative tolerance of 0.00077426 when only the ends of a step are looked at;
+that tolerance is among those tried.
 
 Nothing here is random: every seed gives the same figures.
 """
@@ -43,7 +45,9 @@ def modulated(amplitude: float, frequency: float, duration: float) -> vb.Modulat
 def oscillator(element: vb.Element) -> vb.Structure:
     """A unit mass on the element."""
     link = element.between("ground", "mass", name="spring")
-    return vb.Structure.single_dof(1.0, [link], sensors=[vb.Displacement("mass"), vb.Velocity("mass"), vb.ElementForce("spring")])
+    return vb.Structure.single_dof(
+        1.0, [link], sensors=[vb.Displacement("mass"), vb.Velocity("mass"), vb.ElementForce("spring")]
+    )
 
 
 def models() -> dict[str, tuple[vb.Structure, vb.Structure | None, object, float, bool]]:
@@ -83,7 +87,9 @@ def figures_of(study: AccuracyStudy, plain: AccuracyStudy | None, located: bool)
     return result
 
 
-def draw(name: str, structure: vb.Structure, excitation, duration: float, studies: dict[str, AccuracyStudy], out: Path) -> None:
+def draw(
+    name: str, structure: vb.Structure, excitation, duration: float, studies: dict[str, AccuracyStudy], out: Path
+) -> None:
     """Time histories, loops and diagrams of one model."""
     located = next(iter(studies.values())).locates_events
     method = vb.EventLocated(rtol=1e-3, events=located)

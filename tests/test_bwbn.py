@@ -80,9 +80,7 @@ def test_rates_are_those_of_the_equations(element):
 
 
 def test_force_is_an_elastic_and_a_hysteretic_part():
-    assert float(SHARP.force(vb.Local(0.5, 9.0, (-0.2, 3.0)))) == pytest.approx(
-        0.2 * 30 * 0.5 - 0.8 * 30 * 0.2
-    )
+    assert float(SHARP.force(vb.Local(0.5, 9.0, (-0.2, 3.0)))) == pytest.approx(0.2 * 30 * 0.5 - 0.8 * 30 * 0.2)
 
 
 def test_without_degradation_and_pinching_it_is_bouc_wen_with_beta_and_gamma_exchanged():
@@ -169,9 +167,7 @@ slopes_of_rates = jax.jit(
 )
 
 
-@pytest.mark.parametrize(
-    "changes", [{}, {"lam": 0.0}, {"zeta10": 0.0}, {"psi0": 0.0, "delta_psi": 0.0}, {"n": 2.5}]
-)
+@pytest.mark.parametrize("changes", [{}, {"lam": 0.0}, {"zeta10": 0.0}, {"psi0": 0.0, "delta_psi": 0.0}, {"n": 2.5}])
 @pytest.mark.parametrize("point", [(0.0, 0.0, 0.0, 0.0), (0.1, 1.0, 0.0, 0.0), (0.0, 1.0, 0.1, 1e-200)])
 def test_derivatives_are_finite_where_things_vanish(changes, point):
     element = replace(PINCHING, **changes)

@@ -75,9 +75,7 @@ def test_slope_is_finite_at_zero(power):
 
 @LAWS
 def test_each_coefficient_needs_a_power(law):
-    with pytest.raises(
-        InvalidInput, match=rf"{law.__name__}.powers: expected one power per coefficient \(2\)"
-    ):
+    with pytest.raises(InvalidInput, match=rf"{law.__name__}.powers: expected one power per coefficient \(2\)"):
         law((1.0, 2.0), (1,))
 
 

@@ -198,9 +198,7 @@ def test_noise_samples_are_gaussian():
 
 
 def test_noise_drawn_over_a_batch_of_keys_is_a_batch_of_signals():
-    batch = jax.vmap(lambda key: band_limited_noise(key, 10.0, 50, 1.0))(
-        jax.random.split(jax.random.key(0), 3)
-    )
+    batch = jax.vmap(lambda key: band_limited_noise(key, 10.0, 50, 1.0))(jax.random.split(jax.random.key(0), 3))
     assert batch.values.shape == (3, 50, 1) and batch.pieces().shape == (3, 49, 1, 2)
 
 

@@ -23,9 +23,7 @@ def loaded(law, load: float, velocity: float):
 
 
 def test_coulomb_slides_at_its_limit_whatever_the_speed():
-    np.testing.assert_array_equal(
-        vb.static_force(COULOMB, velocity=[-9.0, -1.0, 1.0, 9.0]), [-2.5, -2.5, 3.5, 3.5]
-    )
+    np.testing.assert_array_equal(vb.static_force(COULOMB, velocity=[-9.0, -1.0, 1.0, 9.0]), [-2.5, -2.5, 3.5, 3.5])
 
 
 def test_bingham_adds_a_dashpot_to_coulomb():

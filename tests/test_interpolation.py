@@ -182,9 +182,7 @@ def test_error_of_the_quintics_falls_with_the_sixth_power_of_the_refinement():
 
 
 def test_band_limited_near_the_ends_is_better_than_straight_lines():
-    assert worst_interior_error(0.4, BandLimited(), margin=0) < 0.2 * worst_interior_error(
-        0.4, StraightLines()
-    )
+    assert worst_interior_error(0.4, BandLimited(), margin=0) < 0.2 * worst_interior_error(0.4, StraightLines())
 
 
 def test_band_limited_keeps_a_record_that_begins_and_ends_gently_up_to_its_ends():
@@ -198,9 +196,7 @@ def test_band_limited_keeps_a_record_that_begins_and_ends_gently_up_to_its_ends(
 def test_kernel_derivatives_are_those_of_finite_differences(order):
     x, step = np.array([0.3, 1.7, -5.2, 31.4]), 1e-5
     lower, upper = (kernel(x + sign * step, 32, 15.0)[:, order - 1] for sign in (-1.0, 1.0))
-    np.testing.assert_allclose(
-        kernel(x, 32, 15.0)[:, order], (upper - lower) / (2 * step), rtol=1e-6, atol=1e-9
-    )
+    np.testing.assert_allclose(kernel(x, 32, 15.0)[:, order], (upper - lower) / (2 * step), rtol=1e-6, atol=1e-9)
 
 
 # What is refused

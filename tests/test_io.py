@@ -260,9 +260,7 @@ def refused(message: str, path, **choices) -> None:
 
 
 def test_a_file_that_is_not_there_is_refused_with_the_nearest(file):
-    refused(
-        "'.*test70.csv', which does not exist; did you mean 'test07.csv'", file(TEXT).with_name("test70.csv")
-    )
+    refused("'.*test70.csv', which does not exist; did you mean 'test07.csv'", file(TEXT).with_name("test70.csv"))
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path):
@@ -341,9 +339,7 @@ def test_a_time_column_in_millimetres_is_refused(file):
 
 
 def test_an_unknown_unit_in_a_heading_is_refused(file):
-    refused(
-        "column 'b .Newton.': expected a unit known to pint", file("b [Newton]\n1\n2\n"), output="b", rate=1.0
-    )
+    refused("column 'b .Newton.': expected a unit known to pint", file("b [Newton]\n1\n2\n"), output="b", rate=1.0)
 
 
 def test_a_delimiter_of_two_characters_is_refused(file):
@@ -410,9 +406,7 @@ def test_a_foreign_archive_without_choice_is_refused(tmp_path):
 
 def test_a_transposed_array_in_an_archive_is_refused(tmp_path):
     np.savez(tmp_path / "a.npz", y=np.ones((2, 9)))
-    refused(
-        "'y' of shape .samples, channels., got .2, 9.; transpose it", tmp_path / "a.npz", output="y", rate=1.0
-    )
+    refused("'y' of shape .samples, channels., got .2, 9.; transpose it", tmp_path / "a.npz", output="y", rate=1.0)
 
 
 def test_a_delimiter_for_an_archive_is_refused(tmp_path):

@@ -143,9 +143,7 @@ def test_turning_remembers_the_force_and_starts_a_branch(mode, r, after, memory)
     assert LAW.switch(vb.Local(0.0, 0.0, (r, -0.9, 1.5), mode), (True, False)) == (after, memory)
 
 
-@pytest.mark.parametrize(
-    ("mode", "after", "sign"), [(BRANCH_ON, SKELETON_ON, 1), (BRANCH_BACK, SKELETON_BACK, -1)]
-)
+@pytest.mark.parametrize(("mode", "after", "sign"), [(BRANCH_ON, SKELETON_ON, 1), (BRANCH_BACK, SKELETON_BACK, -1)])
 def test_the_end_of_a_branch_is_exactly_on_the_skeleton(mode, after, sign):
     nearly = vb.Local(0.0, sign * 1.0, (sign * 1.4999999, -0.9, 1.5), mode)
     assert LAW.switch(nearly, (False, True)) == (after, (sign * 1.5, -0.9, 1.5))

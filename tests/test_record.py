@@ -105,9 +105,7 @@ def test_units_not_stated_are_empty():
     assert a_record(units={"force": "kN"}).units == {"force": "kN", "acceleration": "", "displacement": ""}
 
 
-@pytest.mark.parametrize(
-    ("written", "kept"), [("m/s2", "m/s^2"), ("m s-2", "m s^-2"), ("-", "dimensionless")]
-)
+@pytest.mark.parametrize(("written", "kept"), [("m/s2", "m/s^2"), ("m s-2", "m s^-2"), ("-", "dimensionless")])
 def test_units_may_be_written_the_way_engineers_do(written, kept):
     assert a_record(units={"acceleration": written}).units["acceleration"] == kept
 
@@ -183,9 +181,7 @@ def test_cutting_by_samples_and_by_seconds_agree(cut, rate, start):
 
 
 @quick
-@given(
-    values=st.lists(numbers, min_size=2, max_size=5), unit=st.sampled_from(["m", "mm", "inch", "km", "nm"])
-)
+@given(values=st.lists(numbers, min_size=2, max_size=5), unit=st.sampled_from(["m", "mm", "inch", "km", "nm"]))
 def test_converting_there_and_back_changes_nothing_beyond_rounding(values, unit):
     record = Record.from_arrays(rate=1.0, output={"gap": values}, units={"gap": "ft"})
     back = record.convert("gap", unit).convert("gap", "ft")
@@ -197,16 +193,12 @@ def test_converting_there_and_back_changes_nothing_beyond_rounding(values, unit)
 def test_converting_commutes_with_scaling(values, factor):
     values = np.array(values)
     one = Record.from_arrays(rate=1.0, output={"v": values}, units={"v": "km/h"}).convert("v", "m/s")
-    other = Record.from_arrays(rate=1.0, output={"v": factor * values}, units={"v": "km/h"}).convert(
-        "v", "m/s"
-    )
+    other = Record.from_arrays(rate=1.0, output={"v": factor * values}, units={"v": "km/h"}).convert("v", "m/s")
     np.testing.assert_allclose(other.output, factor * one.output, rtol=1e-14)
 
 
 def test_converting_leaves_the_other_channels_alone():
-    np.testing.assert_array_equal(
-        a_record().convert("displacement", "m").channel("acceleration"), MOTION[:, 0]
-    )
+    np.testing.assert_array_equal(a_record().convert("displacement", "m").channel("acceleration"), MOTION[:, 0])
 
 
 def test_converting_changes_the_unit():
@@ -239,9 +231,7 @@ def test_a_transposed_output_without_names_is_refused():
 
 
 def test_arrays_of_different_length_are_refused():
-    refused(
-        r"Record.input: expected shape .* = \(500, 1\), got \(499, 1\); give every channel", input=FORCE[1:]
-    )
+    refused(r"Record.input: expected shape .* = \(500, 1\), got \(499, 1\); give every channel", input=FORCE[1:])
 
 
 def test_channels_of_different_length_are_refused():
@@ -278,9 +268,7 @@ def test_a_record_without_samples_is_refused():
 def test_an_infinite_output_is_refused():
     output = MOTION.copy()
     output[42, 1] = np.inf
-    refused(
-        r"Record.output\['displacement'\]: expected finite values, got infinity at samples 42", output=output
-    )
+    refused(r"Record.output\['displacement'\]: expected finite values, got infinity at samples 42", output=output)
 
 
 def test_a_gap_in_the_input_is_refused_with_its_places():

@@ -105,7 +105,9 @@ def test_work_put_in_is_kinetic_plus_elastic_plus_hysteretic_energy():
     force = np.random.default_rng(1).normal(0.0, 6.0, 400)
     solution = vb.simulate(structure, vb.Sampled(force, 20.0, vb.ZeroOrderHold()), method=vb.Exact())
     x, v, absorbed = np.asarray(solution.outputs).T
-    work = np.concatenate([[0.0], np.cumsum(force[:-1] * np.diff(x))])  # a held force works along the way between samples
+    work = np.concatenate(
+        [[0.0], np.cumsum(force[:-1] * np.diff(x))]
+    )  # a held force works along the way between samples
     assert np.abs(x).max() > 3 * y
     balance = 0.5 * m * v**2 + 0.5 * alpha * k * x**2 + absorbed
     np.testing.assert_allclose(balance, work, rtol=0, atol=1e-12 * work.max())
@@ -122,7 +124,12 @@ def test_with_damping_work_put_in_is_kinetic_plus_elastic_plus_hysteretic_plus_v
     structure = vb.Structure.single_dof(
         m,
         [vb.Damper(c), vb.BilinearHysteresis(k, y, alpha).between("ground", "mass", name="yielding")],
-        sensors=[vb.Displacement("mass"), vb.Velocity("mass"), vb.RelativeAcceleration("mass"), vb.HystereticEnergy("yielding")],
+        sensors=[
+            vb.Displacement("mass"),
+            vb.Velocity("mass"),
+            vb.RelativeAcceleration("mass"),
+            vb.HystereticEnergy("yielding"),
+        ],
     )
     drive, h = vb.Sine(amplitude=3.0, frequency_hz=0.8), 1e-3
     solution = vb.simulate(structure, drive, method=vb.Exact(), rate=1 / h, samples=6001)

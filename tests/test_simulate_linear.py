@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.linalg import eigh
+from tests.oracles import first_order, linear_response
 
 import vibayes as vb
-from tests.oracles import first_order, linear_response
 
 RATE, SAMPLES, SETS = 50.0, 300, 4
 RNG = np.random.default_rng(5)
@@ -178,7 +178,9 @@ def test_an_accelerometer_feels_spring_and_damper_only_when_the_base_shakes():
 def test_exact_needs_no_finer_samples_for_stiff_frequencies():
     # Forty radians per sample: the series must be split, and the answer remain exact.
     case = CASES["oscillator, held force"]
-    stiff = Case(case.structure, {**SINGLE, "m": np.ones(SETS), "k": np.full(SETS, 4e6)}, oscillator, vb.ZeroOrderHold())
+    stiff = Case(
+        case.structure, {**SINGLE, "m": np.ones(SETS), "k": np.full(SETS, 4e6)}, oscillator, vb.ZeroOrderHold()
+    )
     assert relative_error(stiff, vb.Exact()) < 1e-11
 
 

@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ellipj, ellipk
-
-import vibayes as vb
 from tests.oracles import piecewise_linear_oscillator
 
-TRILINEAR = vb.Structure.single_dof(
-    "m", [vb.Damper("c"), vb.PiecewiseLinearSpring(("kL", "k0", "kR"), ("dL", "dR"))]
-)
+import vibayes as vb
+
+TRILINEAR = vb.Structure.single_dof("m", [vb.Damper("c"), vb.PiecewiseLinearSpring(("kL", "k0", "kR"), ("dL", "dR"))])
 USUAL = {"m": 1.0, "c": 2.0, "kL": 3e3, "k0": 1e3, "kR": 7e3, "dL": -1e-3, "dR": 0.5e-3}
 
 
@@ -70,7 +68,10 @@ def test_event_located_trilinear_response_meets_its_tolerance():
 def test_exact_has_ten_digits_for_any_trilinear_oscillator(stiffness, breaks, damping, seed):
     values = dict(zip(USUAL, (1.0, damping, *stiffness, *breaks), strict=True))
     force = noise(seed, samples=150)
-    x, expected = vb.simulate(TRILINEAR, force, values, method=vb.Exact())["displacement of mass"], in_30_digits(values, force)
+    x, expected = (
+        vb.simulate(TRILINEAR, force, values, method=vb.Exact())["displacement of mass"],
+        in_30_digits(values, force),
+    )
     assert np.abs(x - expected.displacement).max() < 1e-10 * expected.displacement.std()
 
 

@@ -134,10 +134,7 @@ def test_three_entries_of_table_1_for_maxwell_as_printed_are_another_motion(numb
     field, index = entry
     changed = getattr(choice, field).copy()
     changed[index] = printed
-    assert (
-        np.abs(response(replace(choice, **{field: changed}), samples) - right).max()
-        > 1e-2 * np.abs(right).max()
-    )
+    assert np.abs(response(replace(choice, **{field: changed}), samples) - right).max() > 1e-2 * np.abs(right).max()
 
 
 def test_derived_matrices_are_those_of_table_2_a():

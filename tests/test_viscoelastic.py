@@ -167,9 +167,7 @@ def test_nested_joints_of_one_kind_are_one_joint():
 
 def test_maxwell_force_relaxes_exponentially():
     k, c, times = 2.0, 0.3, np.array([0.0, 0.1, 0.5])
-    np.testing.assert_allclose(
-        force_after_a_step(vb.maxwell(k, c), times), k * np.exp(-times * k / c), rtol=1e-12
-    )
+    np.testing.assert_allclose(force_after_a_step(vb.maxwell(k, c), times), k * np.exp(-times * k / c), rtol=1e-12)
 
 
 def test_generalised_maxwell_relaxes_as_a_prony_series():
@@ -230,9 +228,7 @@ def test_between_two_masses_a_network_has_its_complex_stiffness():
     structure = vb.Structure.chain([2.0, 1.0], [vb.Spring(100.0), link], base_acceleration=False)
     system = structure.bind().compile()
     zero, still = tuple(np.zeros(system.size)), (0,) * len(system.elements)
-    A = np.array(
-        jax.jacobian(lambda s: jax.numpy.stack(system.flow(tuple(s), still, (0.0,))))(np.zeros(system.size))
-    )
+    A = np.array(jax.jacobian(lambda s: jax.numpy.stack(system.flow(tuple(s), still, (0.0,))))(np.zeros(system.size)))
     b = np.array(system.flow(zero, still, (1.0,)))
     s = 4.0j
     coupling = stiffness_by_rule(link.network, s)
@@ -254,9 +250,7 @@ def test_gradient_by_the_parameters_agrees_with_finite_differences(name):
     values = np.array(values)
     gradient = np.array(jax.grad(outcome)(jax.numpy.asarray(values)))
     step = 1e-6
-    expected = [
-        (outcome(values + step * e) - outcome(values - step * e)) / (2 * step) for e in np.eye(len(values))
-    ]
+    expected = [(outcome(values + step * e) - outcome(values - step * e)) / (2 * step) for e in np.eye(len(values))]
     np.testing.assert_allclose(gradient, expected, rtol=1e-7, atol=1e-8)
 
 

@@ -22,9 +22,14 @@ def main(arguments: list[str] | None = None) -> None:
     oscillator = vb.Structure.single_dof(
         mass=1.0,
         elements=[spring.between("ground", "mass", name="spring")],
-        sensors=[vb.Displacement("mass"), vb.Velocity("mass"), vb.ElementForce("spring"), vb.HystereticEnergy("spring")],
+        sensors=[
+            vb.Displacement("mass"),
+            vb.Velocity("mass"),
+            vb.ElementForce("spring"),
+            vb.HystereticEnergy("spring"),
+        ],
     )
-    force = vb.ModulatedSine(amplitude=1.5, frequency_hz=0.1, modulation_hz=1 / 60)
+    force = vb.ModulatedSine(amplitude=1.5, frequency_hz=0.15, modulation_hz=1 / 60)
     solution = vb.simulate(oscillator, force, rate=20.0, samples=1201)
     assert solution.events is not None
     solution.events.write_csv(out / "events.csv")

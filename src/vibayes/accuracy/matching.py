@@ -1,9 +1,9 @@
 """Which events of one simulation are which of another.
 
-Two event tables are aligned in order of time, like two versions of a text: an event may be paired with one of the same label
-(element, what happened, modes before and after) or stay alone. Of all alignments the one with the fewest events left alone
-is taken, and among those the one whose pairs lie closest in time. A lost pair of crossings thus shows as two events of the
-reference left alone, a spurious one as an event of the simulation left alone.
+Two event tables are aligned in order of time, like two versions of a text: an event may be paired with one of the
+same label (element, what happened, modes before and after) or stay alone. Of all alignments the one with the fewest
+events left alone is taken, and among those the one whose pairs lie closest in time. A lost pair of crossings thus
+shows as two events of the reference left alone, a spurious one as an event of the simulation left alone.
 """
 
 from __future__ import annotations

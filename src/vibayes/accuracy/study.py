@@ -149,8 +149,9 @@ class AccuracyStudy:
     def work_ratio(self, other: AccuracyStudy) -> float:
         """How many times as many evaluations ``other`` needs for the same error of the displacement.
 
-        All evaluations count, those of repeated steps too. log(work) is interpolated linearly in log(error) over the range of
-        errors both studies reach; the ratio is the geometric mean over that range. Above 1, this study is the cheaper one.
+        All evaluations count, those of repeated steps too. log(work) is interpolated linearly in log(error) over
+        the range of errors both studies reach; the ratio is the geometric mean over that range. Above 1, this study
+        is the cheaper one.
 
         Args:
             other: a study of the same response by another method.

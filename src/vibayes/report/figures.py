@@ -13,7 +13,9 @@ from vibayes.report.style import COLOURS, GREY, MARKERS, pyplot, tidy
 from vibayes.simulation import Solution
 
 
-def figure_of_history(solution: Solution, channels: list[str] | None = None, units: Mapping[str, str] | None = None) -> Any:
+def figure_of_history(
+    solution: Solution, channels: list[str] | None = None, units: Mapping[str, str] | None = None
+) -> Any:
     """Time histories of some channels, one below the other, with the events marked on each.
 
     Examples:
@@ -35,7 +37,7 @@ def figure_of_history(solution: Solution, channels: list[str] | None = None, uni
         unit = (units or {}).get(name)
         tidy(axes, "", name.replace(" of ", "\nof ") + (f" ({unit})" if unit else ""))
     all_axes[-1, 0].set_xlabel("time (s)")
-    _legend(all_axes[0, 0])
+    _legend(figure, all_axes[0, 0])
     return figure
 
 
@@ -46,7 +48,8 @@ def figure_of_loop(solution: Solution, deformation: str, force: str, title: str 
         >>> import vibayes as vb
         >>> from vibayes.report import figure_of_loop
         >>> spring = vb.BilinearHysteresis(1.0, 0.75, 0.3).between("ground", "mass", name="spring")
-        >>> oscillator = vb.Structure.single_dof(1.0, [spring], sensors=[vb.Displacement("mass"), vb.ElementForce("spring")])
+        >>> sensors = [vb.Displacement("mass"), vb.ElementForce("spring")]
+        >>> oscillator = vb.Structure.single_dof(1.0, [spring], sensors=sensors)
         >>> solution = vb.simulate(oscillator, vb.Sine(0.8, 0.1), rate=20.0, samples=201)
         >>> figure = figure_of_loop(solution, "displacement of mass", "element force of spring")
     """
@@ -55,7 +58,7 @@ def figure_of_loop(solution: Solution, deformation: str, force: str, title: str 
     axes.plot(solution[deformation], solution[force], color=GREY, linewidth=1.1)
     _mark(axes, solution, solution[deformation], solution[force], over_time=False)
     tidy(axes, deformation, force, title)
-    _legend(axes)
+    _legend(figure, axes)
     return figure
 
 
@@ -68,12 +71,19 @@ def figure_of_accuracy(studies: Mapping[str, AccuracyStudy], title: str = "") ->
         (grid[0, 0], lambda s: (s.tolerances, s.displacement_errors), "relative tolerance", error),
         (grid[0, 1], lambda s: (s.displacement_errors, 1e3 * s.seconds), error, "elapsed time (ms)"),
         (grid[1, 0], lambda s: (s.displacement_errors, s.evaluations), error, "evaluations kept"),
-        (grid[1, 1], lambda s: (s.displacement_errors, s.rejected_evaluations + 0.5), error, "evaluations rejected (+½)"),
+        (
+            grid[1, 1],
+            lambda s: (s.displacement_errors, s.rejected_evaluations + 0.5),
+            error,
+            "evaluations rejected (+½)",
+        ),
     )
     for axes, pick, x, y in panels:
         for i, (name, study) in enumerate(studies.items()):
             label = f"{name} (slope {study.tp_slope:.2f})" if axes is grid[0, 0] else name
-            axes.loglog(*pick(study), MARKERS[i % 6] + "-", color=COLOURS[i % 6], markersize=4, linewidth=0.9, label=label)
+            axes.loglog(
+                *pick(study), MARKERS[i % 6] + "-", color=COLOURS[i % 6], markersize=4, linewidth=0.9, label=label
+            )
         tidy(axes, x, y)
     grid[0, 0].legend(fontsize=8, frameon=False)
     if title:
@@ -84,13 +94,21 @@ def figure_of_accuracy(studies: Mapping[str, AccuracyStudy], title: str = "") ->
 def figure_of_event_times(study: AccuracyStudy, title: str = "") -> Any:
     """Number of events, and their times, over the tolerance."""
     plt = pyplot()
-    figure, (counts, times) = plt.subplots(2, 1, figsize=(7, 6), sharex=True, height_ratios=(1, 2), layout="constrained")
+    figure, (counts, times) = plt.subplots(
+        2, 1, figsize=(7, 6), sharex=True, height_ratios=(1, 2), layout="constrained"
+    )
     counts.semilogx(study.tolerances, study.event_counts, "o-", color=COLOURS[0], markersize=4)
     counts.set_ylim(0, 1.15 * max(1, study.event_counts.max()))
     tidy(counts, "", "number of events", title)
     kinds = sorted({kind for run in study.runs if run.events is not None for kind in run.events.kind})
     for i, kind in enumerate(kinds):
-        points = [(r.rtol, t) for r in study.runs if r.events for t, k in zip(r.events.time, r.events.kind, strict=True) if k == kind]
+        points = [
+            (r.rtol, t)
+            for r in study.runs
+            if r.events
+            for t, k in zip(r.events.time, r.events.kind, strict=True)
+            if k == kind
+        ]
         x, y = np.array(points).T
         times.semilogx(x, y, MARKERS[i % 6], color=COLOURS[i % 6], markersize=3, label=kind)
     tidy(times, "relative tolerance", "event time (s)")
@@ -113,13 +131,14 @@ def _mark(axes: Any, solution: Solution, x: Any, y: Any, over_time: bool) -> Non
     time = solution.events.time
     height = np.interp(time, solution.times, y)
     place = time if over_time else np.interp(time, solution.times, x)
-    names = [f"{kind}: {b} → {a}" for kind, b, a in zip(
-        solution.events.kind, solution.events.before, solution.events.after, strict=True)]  # fmt: skip
+    names = [f"{b} → {a}" for b, a in zip(solution.events.before, solution.events.after, strict=True)]
     for i, name in enumerate(sorted(set(names))):
         here = np.array([n == name for n in names])
         axes.plot(place[here], height[here], MARKERS[i % 6], color=COLOURS[i % 6], markersize=4.5, label=name)
 
 
-def _legend(axes: Any) -> None:
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+def _legend(figure: Any, axes: Any) -> None:
+    handles, names = axes.get_legend_handles_labels()
+    if handles:
+        columns = max(1, int(figure.get_figwidth() / 2.4))
+        figure.legend(handles, names, fontsize=8, frameon=False, loc="outside lower center", ncols=columns)

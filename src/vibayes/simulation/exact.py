@@ -22,7 +22,7 @@ import jax.numpy as jnp
 from vibayes.errors import InvalidInput
 from vibayes.simulation.fusion import materialise
 from vibayes.simulation.method import Drive, Method, Piece, Series
-from vibayes.simulation.vectors import each, hold, horner, horner_slope, linear_part, spread, stacked
+from vibayes.simulation.vectors import each, hold, horner, horner_slope, linear_part, spread
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any
@@ -71,15 +71,15 @@ class Exact(Method):
     ) -> Piece:
         """Taylor series of state and guards over the step."""
         inputs = _by_order(drive(0.0 * length, self.order), length)
-        size = system.size
+        apart = system.spread
 
         def flow_of(y, u):
-            return hold(system.flow(spread(y), modes, u), size)
+            return hold(system.flow(spread(y), modes, u), apart)
 
         def guards_of(y, u):
-            return hold(system.guards(spread(y), modes, u), size)
+            return hold(system.guards(spread(y), modes, u), apart)
 
-        start = hold(state, size)
+        start = hold(state, apart)
         terms = self._series(flow_of, start, inputs, length, one)
         value, by_state = linear_part(lambda y: guards_of(y, inputs[0]), start)
         _, by_input = linear_part(lambda u: guards_of(start, u), inputs[0])
@@ -87,11 +87,11 @@ class Exact(Method):
         for k in range(1, self.order + 1) if guards else ():
             slope = by_state(terms[k])
             guards.append(each(jnp.add, slope, by_input(inputs[k])) if k < len(inputs) else slope)
-        if stacked(size):
+        if not apart:
             guards = [each(lambda g: materialise(g, one), g) for g in guards]
 
         def evaluate_guards(theta):
-            if stacked(size):
+            if not apart:
                 return horner(guards, theta), horner_slope(guards, theta)
             # With few states it is cheaper to evaluate those, and the guards from them.
             y, u = horner(terms, theta), horner(inputs, theta)

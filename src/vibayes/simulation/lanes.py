@@ -92,7 +92,7 @@ def advance(
 
     piece = method.expand(system, lane.state, lane.modes, local_drive, length, lane.step, one)
     guards = list(piece.guards)
-    slack = hold(lane.slack, system.size)
+    slack = hold(lane.slack, system.spread)
     if guards:
         guards[0] = each(jnp.subtract, guards[0], slack)
 
@@ -100,7 +100,7 @@ def advance(
         values, slopes = piece.evaluate_guards(theta)
         return each(jnp.subtract, values, slack), slopes
 
-    resting = hold_flags(lane.fresh, system.size) if method.approximate else None
+    resting = hold_flags(lane.fresh, system.spread) if method.approximate else None
     stretch = jax.lax.stop_gradient(jnp.clip(lane.step / length, 1.0, 1e6) if guards else length)
     theta, fired = first_crossing(guards, evaluate, stretch, one, resting)
     state = piece.state_at(theta)

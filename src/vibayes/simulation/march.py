@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ import jax.numpy as jnp
 from vibayes.simulation.lanes import Clock
 from vibayes.simulation.run import Recording, batch_axes, sensor_row
 from vibayes.simulation.runge_kutta import FixedStep, runge_kutta_4
-from vibayes.simulation.vectors import hold, spread
+from vibayes.simulation.vectors import FEW, hold, spread
 from vibayes.structure.structure import Structure
 
 
@@ -29,6 +30,7 @@ def march(
 ) -> Any:
     """Rows of readings of all lanes, (lanes, samples, readings)."""
     system = jax.vmap(lambda s, _: s.compile(), in_axes=(batch_axes(structure), 0))(structure, one)
+    system = replace(system, spread=system.size <= FEW)
     state = jax.vmap(lambda s, y, _: s.start(*y), in_axes=(0, batch_axes(start), 0))(system, start, one)
     state = tuple(jnp.broadcast_to(jnp.asarray(s, float), one.shape) for s in state)
     length = clock.interval / method.substeps
@@ -36,9 +38,9 @@ def march(
     def substep(system, drive, piece, since, state):
         def flow(y, after):
             now = tuple(c[0] for c in drive.series(piece, since + after, 0))
-            return hold(system.flow(spread(y), None, now), system.size)
+            return hold(system.flow(spread(y), None, now), system.spread)
 
-        return spread(runge_kutta_4(flow, hold(state, system.size), jnp.asarray(length))[0])
+        return spread(runge_kutta_4(flow, hold(state, system.spread), jnp.asarray(length))[0])
 
     def sample(state, first_piece):
         def inner(i, state):

@@ -42,7 +42,9 @@ def solution_of(
         states=rows[..., sensors : sensors + len(names)] if keep.states else None,
         state_names=names,
         modes=rows[..., sensors + len(names) :].astype(int) if keep.states and np.isfinite(rows).all() else None,
-        events=_table(structure, raw.events, raw.lanes, clock) if raw.events is not None else _nothing(raw, single),
+        events=_table(structure, raw.events, raw.lanes, clock)
+        if raw.events is not None
+        else _nothing(method.locates and single and raw.lanes is not None),
         work=work,
         status=status,
     )
@@ -69,10 +71,10 @@ def _work(method: Method, lanes: Any, single: bool) -> Work:
     )
 
 
-def _nothing(raw: Raw, single: bool) -> EventTable | None:
+def _nothing(due: bool) -> EventTable | None:
     """An empty table where a table was due but no event is possible."""
     nothing = np.zeros(0)
-    return EventTable(nothing, nothing.astype(int), (), (), (), ()) if single and raw.lanes is not None else None
+    return EventTable(nothing, nothing.astype(int), (), (), (), ()) if due else None
 
 
 def _table(structure: Structure, events: Events, lanes: Any, clock: Clock) -> EventTable:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -11,6 +13,7 @@ import jax.numpy as jnp
 from vibayes.simulation.lanes import Clock, Lane, advance, begin
 from vibayes.simulation.method import Method
 from vibayes.simulation.status import Status
+from vibayes.simulation.vectors import FEW
 from vibayes.structure.hybrid import HybridSystem
 from vibayes.structure.structure import Structure
 
@@ -58,9 +61,11 @@ def run_lanes(
     one: Any,
     clock: Clock,
     keep: Recording,
+    few: int = FEW,
 ) -> Raw:
     """Simulate all lanes; ``start`` holds displacements and velocities, ``one`` is 1.0 per lane."""
     system = jax.vmap(lambda s, _: s.compile(), in_axes=(batch_axes(structure), 0))(structure, one)
+    system = replace(system, spread=system.size <= few)
 
     def first_lane(system, drive, start, _):
         inputs = tuple(channel[0] for channel in drive.series(jnp.int32(0), jnp.zeros(()), 0))
@@ -114,9 +119,9 @@ def run_lanes(
 
 
 # Twice the default vector width: a step is pure arithmetic, and narrower machines ignore the wish. Inside another
-# compiled function no such wish can be made.
+# compiled function no such wish can be made, and with derivatives only arrays compile in reasonable time.
 run = eqx.filter_jit(run_lanes, compiler_options={"xla_cpu_prefer_vector_width": 512})  # type: ignore[call-overload]
-run_nested = eqx.filter_jit(run_lanes)
+run_nested = eqx.filter_jit(partial(run_lanes, few=0))
 
 
 def sensor_row(

@@ -19,7 +19,7 @@ import numpy as np
 from vibayes.errors import InvalidInput
 from vibayes.simulation.fusion import materialise
 from vibayes.simulation.method import Drive, Method, Piece
-from vibayes.simulation.vectors import Tree, each, hold, horner, horner_slope, spread, stacked
+from vibayes.simulation.vectors import Tree, each, hold, horner, horner_slope, spread
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any
@@ -95,8 +95,8 @@ class EventLocated(Method):
         self, system: HybridSystem, state: State, modes: Modes, drive: Drive, length: Scalar, wish: Scalar, one: Scalar
     ) -> Piece:
         """Seven stages, their error estimate and dense output."""
-        flow, start = _flow(system, modes if self.locates else None, drive), hold(state, system.size)
-        settle = partial(each, partial(materialise, one=one)) if stacked(system.size) else lambda stage: stage
+        flow, start = _flow(system, modes if self.locates else None, drive), hold(state, system.spread)
+        settle = partial(each, partial(materialise, one=one)) if not system.spread else lambda stage: stage
         stages = [settle(flow(start, 0.0 * length))]
         for c, row in zip(_C[1:], _A[1:], strict=True):
             stages.append(settle(flow(_combine(start, row, stages, length), c * length)))
@@ -161,7 +161,7 @@ class FixedStep(Method):
         self, system: HybridSystem, state: State, modes: Modes, drive: Drive, length: Scalar, wish: Scalar, one: Scalar
     ) -> Piece:
         """One step and the cubic through its ends."""
-        flow, start = _flow(system, modes if self.locates else None, drive), hold(state, system.size)
+        flow, start = _flow(system, modes if self.locates else None, drive), hold(state, system.spread)
         end, first = runge_kutta_4(flow, start, length)
         last = flow(end, length)
         second = each(lambda y0, y1, f0, f1: 3.0 * (y1 - y0) - length * (2.0 * f0 + f1), start, end, first, last)
@@ -185,7 +185,7 @@ def _flow(system: HybridSystem, modes: Modes | None, drive: Drive) -> Callable[[
 
     def flow(state, after):
         now = tuple(channel[0] for channel in drive(after, 0))
-        return hold(system.flow(spread(state), modes, now), system.size)
+        return hold(system.flow(spread(state), modes, now), system.spread)
 
     return flow
 
@@ -209,7 +209,7 @@ def _fit(system, modes, drive, length, series) -> list[Tree]:
 
     def guards_at(theta):
         now = tuple(channel[0] for channel in drive(theta * length, 0))
-        return hold(system.guards(spread(horner(series, theta)), modes, now), system.size)
+        return hold(system.guards(spread(horner(series, theta)), modes, now), system.spread)
 
     def slope_at(theta):
         return jax.jvp(guards_at, (theta,), (jnp.ones_like(theta),))

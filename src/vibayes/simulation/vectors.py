@@ -16,24 +16,20 @@ import jax.numpy as jnp
 
 Tree = Any
 """A tuple of scalars, or one array."""
-_FEW = 3
+FEW = 3
+"""States up to which a system is spread."""
 
 
-def stacked(size: int) -> bool:
-    """Whether a system of this many states is held as an array."""
-    return size > _FEW
-
-
-def hold(values: Sequence[Any], size: int) -> Tree:
-    """Scalars in the form that suits a system of ``size`` states."""
-    if not stacked(size):
+def hold(values: Sequence[Any], apart: bool) -> Tree:
+    """Scalars as they are, or in one array."""
+    if apart:
         return tuple(values)
     return jnp.stack([jnp.asarray(v, float) for v in values]) if values else jnp.zeros((0,))
 
 
-def hold_flags(values: Sequence[Any], size: int) -> Tree:
+def hold_flags(values: Sequence[Any], apart: bool) -> Tree:
     """The same for truth values."""
-    return jnp.stack(values) if stacked(size) and values else tuple(values)
+    return tuple(values) if apart or not values else jnp.stack(values)
 
 
 def spread(tree: Tree) -> tuple[Any, ...]:

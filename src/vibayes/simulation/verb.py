@@ -90,7 +90,8 @@ def simulate(
     traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((bound, drive)))
     clock = clock._replace(max_steps=1_000_000 + 400 * clock.pieces if max_steps is None else max_steps)
     keep = keep._replace(states=states and not traced)
-    bound = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), bound)
+    # Numbers as arrays: other values then run the same compiled program.
+    bound, method = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), (bound, method))
     one = jnp.ones(batch or 1)
     if traced:
         rows = _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, keep)
@@ -118,32 +119,30 @@ def _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, ke
     derivatives at once.
     """
     leaves, tree = jax.tree.flatten(bound)
+    moving = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tracer)]
 
-    def rows_of(*leaves):
-        bound = jax.tree.unflatten(tree, leaves)
+    def rows_of(*values):
+        filled = list(leaves)
+        for i, value in zip(moving, values, strict=True):
+            filled[i] = value
+        bound = jax.tree.unflatten(tree, filled)
         return _raw(method, bound, drive, drive_axes, start, one, clock, keep, run_nested).rows
 
     rows = jax.custom_jvp(rows_of)
 
     @rows.defjvp
     def _(primals, tangents):
-        moving = [i for i, t in enumerate(tangents) if not isinstance(t, jax.custom_derivatives.SymbolicZero)]
-
         def along(direction):
-            pushed = [
-                direction[moving.index(i)] * jnp.ones_like(p) if i in moving else jnp.zeros_like(p)
-                for i, p in enumerate(primals)
-            ]
-            return jax.jvp(rows_of, primals, tuple(pushed))[1]
+            pushed = tuple(d * jnp.ones_like(p) for d, p in zip(direction, primals, strict=True))
+            return jax.jvp(rows_of, primals, pushed)
 
-        value = rows_of(*primals)
-        slopes = jax.vmap(along)(jnp.eye(len(moving)))
+        value, slopes = jax.vmap(along, out_axes=(None, 0))(jnp.eye(len(primals)))
         change = jnp.zeros_like(value)
-        for slope, i in zip(slopes, moving, strict=True):
-            change = change + slope * (tangents[i][:, None, None] if jnp.ndim(tangents[i]) else tangents[i])
+        for slope, tangent in zip(slopes, tangents, strict=True):
+            change = change + slope * (tangent[:, None, None] if jnp.ndim(tangent) else tangent)
         return value, change
 
-    return rows(*leaves)
+    return rows(*(leaves[i] for i in moving))
 
 
 def _default_method(structure: Structure, excitation: Any) -> Method:

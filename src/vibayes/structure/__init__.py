@@ -1,7 +1,7 @@
 """What a structure is: masses, elements, connectivity, inputs, sensors; compiles to a hybrid dynamical system."""
 
 from vibayes.structure.damping import Damping, ModalDamping, Rayleigh
-from vibayes.structure.element import Check, Element, Link, Local
+from vibayes.structure.element import Check, Element, Link, Local, choose, sign_of
 from vibayes.structure.elements import *  # noqa: F403
 from vibayes.structure.elements import __all__ as _elements
 from vibayes.structure.frame import FlexuralCantilever, Frame
@@ -48,6 +48,8 @@ __all__ = [
     "TABLE_2",
     "TABLE_3",
     "Velocity",
+    "choose",
+    "sign_of",
     "state_choice",
     "static_force",
     *_elements,

@@ -47,6 +47,8 @@ class HybridSystem(eqx.Module):
     """For each input channel the mass it pushes, or None for an acceleration of the base."""
     metered: tuple[int, ...] = eqx.field(static=True)
     """Elements whose absorbed hysteretic energy is integrated."""
+    spread: bool = eqx.field(static=True, default=False)
+    """Whether simulators keep one scalar per variable instead of one array; see `vibayes.simulation.vectors`."""
 
     # ---- layout -----------------------------------------------------------------------------------------------
 

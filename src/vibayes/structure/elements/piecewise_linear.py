@@ -137,13 +137,27 @@ class PiecewiseLinearDamper(_PiecewiseLinear):
         return local.velocity
 
 
-def gap(stiffness: Parameter, opening: Parameter, side: int = 1) -> PiecewiseLinearSpring:
-    """A stop that is touched when the deformation passes ``opening``; ``side=-1`` for one on the negative side.
+def gap(stiffness: Parameter, contact: Parameter, side: int = 1) -> PiecewiseLinearSpring:
+    """A stop that is touched when the deformation passes ``contact``.
+
+    Args:
+        stiffness: of the stop.
+        contact: deformation at which it is touched; negative for a stop on the negative side.
+        side: 1 for a stop that resists larger deformations, −1 for one that resists smaller ones.
 
     Examples:
         >>> import vibayes as vb
         >>> vb.static_force(vb.gap(1e4, 0.01), deformation=[0.0, 0.01, 0.02]).tolist()
         [0.0, 0.0, 100.0]
     """
+    if side not in (1, -1):
+        raise InvalidInput("gap.side", "1 or −1", repr(side), "say on which side the stop lies")
+    if not isinstance(contact, str) and np.any(np.asarray(contact) * side < 0):
+        raise InvalidInput(
+            "gap.contact",
+            f"a deformation that is {'positive' if side > 0 else 'negative'} for side={side}",
+            repr(contact),
+            "change its sign, or the side",
+        )
     slopes = (0.0, stiffness) if side > 0 else (stiffness, 0.0)
-    return PiecewiseLinearSpring(slopes, (opening,))
+    return PiecewiseLinearSpring(slopes, (contact,))

@@ -1,0 +1,1 @@
+"""Speed and accuracy beside other solvers; start with `run.py`."""

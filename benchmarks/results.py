@@ -1,0 +1,102 @@
+"""What was measured, as rows of a table and as records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from cases import errors
+from measure import Timing
+
+SPEED_HEAD = ["", "sets/s", "sets/cpu-s", "error", "worst", "ours is", "by cpu-s", "required", "", ""]
+FIGURE_HEAD = ["", "value", "unit", "required", ""]
+LEGEND = """\
+error: of the sample that is furthest off, in standard deviations of the response; median and worst of the sets.
+ours is: so many times the throughput of that solver, by wall clock; by cpu-s: for equal processor time.
+In a few trilinear sets the motion is chaotic: every solver's rounding grows 1e8-fold there. They are the worst."""
+
+
+@dataclass(frozen=True)
+class Speed:
+    """One solver on one case: parameter sets per second of wall clock and of processor time, and how wrong."""
+
+    solver: str
+    per_second: float
+    per_cpu_second: float
+    error: float
+    worst: float
+    note: str = ""
+    ours: Speed | None = None
+    """What it is compared with."""
+    required: float | None = None
+    """How many times as fast ours has to be, at no larger error."""
+
+    @property
+    def ratio(self) -> float | None:
+        return self.ours and self.ours.per_second / self.per_second
+
+    @property
+    def cpu_ratio(self) -> float | None:
+        return self.ours and self.ours.per_cpu_second / self.per_cpu_second
+
+    @property
+    def verdict(self) -> str:
+        if self.ours is None or self.ratio is None or self.required is None:
+            return ""
+        as_accurate = self.ours.error <= max(self.error, 1e-12)  # below that it is luck with rounding
+        return _verdict(as_accurate and self.ratio >= self.required)
+
+    def row(self) -> list[str]:
+        speeds = f"{self.per_second:.4g}", f"{self.per_cpu_second:.4g}", f"{self.error:.0e}", f"{self.worst:.0e}"
+        ratios = ["" if r is None else f"{r:.0f} x" if r >= 10 else f"{r:.2f} x" for r in (self.ratio, self.cpu_ratio)]
+        required = "" if self.required is None else f">= {self.required:g} x"
+        return [self.solver, *speeds, *ratios, required, self.verdict, self.note]
+
+    def record(self) -> dict[str, Any]:
+        own = {name: value for name, value in vars(self).items() if name != "ours"}
+        against = {"against": self.ours and self.ours.solver, "ratio": self.ratio, "cpu_ratio": self.cpu_ratio}
+        return {**own, **against, "verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number, and the limit it should not exceed."""
+
+    what: str
+    value: float
+    unit: str = ""
+    limit: float | None = None
+
+    @property
+    def verdict(self) -> str:
+        return "" if self.limit is None else _verdict(self.value <= self.limit)
+
+    def row(self) -> list[str]:
+        limit = "" if self.limit is None else f"<= {self.limit:g}"
+        return [self.what, f"{self.value:.3g}", self.unit, limit, self.verdict]
+
+    def record(self) -> dict[str, Any]:
+        return {**vars(self), "verdict": self.verdict}
+
+
+def speed(solver: str, sets: int, cost: Timing, result: np.ndarray, reference: np.ndarray, **more: Any) -> Speed:
+    """Throughput, and the errors of those sets that have a reference."""
+    count = min(len(result), len(reference))
+    error = errors(result[:count], reference[:count])
+    return Speed(solver, sets / cost.wall, sets / cost.cpu, float(np.median(error)), float(error.max()), **more)
+
+
+def table(title: str, head: list[str], rows: list[list[str]]) -> str:
+    """Aligned columns, the first and the last to the left."""
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+
+    def line(cells):
+        first, *middle, last = [(cell.ljust(w), cell.rjust(w)) for cell, w in zip(cells, widths, strict=True)]
+        return "  ".join([first[0], *(cell[1] for cell in middle), last[0]]).rstrip()
+
+    return "\n".join(["", title, *map(line, [head, *rows])])
+
+
+def _verdict(passed: bool) -> str:
+    return "pass" if passed else "FAIL"

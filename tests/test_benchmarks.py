@@ -1,0 +1,88 @@
+"""The peers of the benchmark solve the same equations as the library. Nothing here is about speed."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vibayes as vb
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks import cases, peer_c, peer_scipy
+
+TIGHT = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-18}
+
+
+@pytest.fixture(scope="module")
+def trilinear():
+    case = cases.trilinear(sets=8, samples=120)
+    return case, case.simulate(vb.Exact())
+
+
+@pytest.fixture(scope="module")
+def bouc_wen():
+    case = cases.bouc_wen(sets=2, samples=60)
+    return case, case.simulate(vb.EventLocated(rtol=1e-10))
+
+
+def c_loop(case, **options):
+    if peer_c.compiler() is None:
+        pytest.skip("no C compiler")
+    return peer_c.displacements(case.parameters, case.input, case.interval, **options)
+
+
+def test_the_cases_cross_into_every_region(trilinear):
+    case, exact = trilinear
+    low, high = case.parameters["dL"], case.parameters["dR"]
+    assert (exact.min(axis=1) < low).all() and (exact.max(axis=1) > high).all()
+
+
+def test_the_first_set_is_the_truth_and_the_others_do_not_depend_on_their_number():
+    few, many = cases.trilinear(3, 50), cases.trilinear(5, 50)
+    assert many.set(0) == cases.TRILINEAR
+    assert few.set(2) == many.set(2)
+
+
+def test_the_c_loop_is_the_exact_method(trilinear):
+    case, exact = trilinear
+    assert cases.errors(c_loop(case), exact).max() < 1e-9
+
+
+def test_the_reference_in_longer_numbers_is_the_exact_method(trilinear):
+    case, exact = trilinear
+    assert cases.errors(exact, c_loop(case, reference=True)).max() < 1e-11
+
+
+def test_scipy_restarted_at_every_crossing_is_the_exact_method(trilinear):
+    case, exact = trilinear
+    scipy = [
+        peer_scipy.restarted(peer_scipy.trilinear(case.set(i)), case.input, case.interval, **TIGHT) for i in (0, 1)
+    ]
+    assert cases.errors(np.stack(scipy), exact[:2]).max() < 1e-9
+
+
+def test_scipy_restarted_at_every_sign_change_is_the_event_located_method(bouc_wen):
+    case, ours = bouc_wen
+    law = peer_scipy.bouc_wen(case.set(1), case.input[0])
+    assert cases.errors(peer_scipy.restarted(law, case.input, case.interval, **TIGHT), ours[1]) < 1e-8
+
+
+def test_scipy_in_one_call_solves_both_laws(trilinear, bouc_wen):
+    for (case, ours), law in (
+        (trilinear, peer_scipy.trilinear(trilinear[0].set(1))),
+        (bouc_wen, peer_scipy.bouc_wen(bouc_wen[0].set(1), bouc_wen[0].input[0])),
+    ):
+        result = peer_scipy.in_one_call(law, case.input, case.interval, method="RK45", rtol=1e-8, atol=1e-12)
+        assert cases.errors(result, ours[1]) < 1e-3
+
+
+@pytest.mark.slow
+def test_diffrax_solves_both_laws(trilinear, bouc_wen):
+    pytest.importorskip("diffrax")
+    from benchmarks import peer_diffrax as peer
+
+    for (case, ours), law, size in ((trilinear, peer.trilinear, 2), (bouc_wen, peer.bouc_wen, 3)):
+        result = peer.displacements(law, size, case.parameters, case.input, case.interval, 1e-9, 1e-12)
+        assert cases.errors(np.asarray(result), ours).max() < 1e-4
