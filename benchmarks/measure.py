@@ -1,4 +1,4 @@
-"""Clocks: wall and processor time of the best of several calls."""
+"""Clocks: the least wall and processor time of several calls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def timed(function: Callable[[], Any]) -> tuple[Any, Timing]:
 
 
 def best(function: Callable[[], Any], repeats: int = 5, budget: float = 10.0) -> Timing:
-    """Cost of the fastest of several calls, fewer where they take long."""
+    """Least wall and processor time of several calls, fewer where they take long."""
     return alternate([function], repeats, budget)[0]
 
 
@@ -38,7 +38,7 @@ def alternate(functions: list[Callable[[], Any]], repeats: int = 5, budget: floa
     end, costs = time.perf_counter() + budget, []
     while len(costs) < repeats and (not costs or time.perf_counter() < end):
         costs.append([timed(function)[1] for function in functions])
-    return [min(column) for column in zip(*costs, strict=True)]
+    return [Timing(*map(min, zip(*column, strict=True))) for column in zip(*costs, strict=True)]
 
 
 def exponent(sizes: list[int], seconds: list[float]) -> float:

@@ -70,7 +70,7 @@ def test_a_batch_of_initial_states_is_the_single_simulations_of_each():
 
 
 def test_lengths_that_differ_are_refused():
-    with pytest.raises(vb.InvalidInput, match="one length for everything that is batched"):
+    with pytest.raises(vb.InvalidInput, match="arrays of equal length"):
         vb.simulate(OSCILLATOR, FORCE, {**PARAMETERS, "m": np.ones(SETS + 1)})
 
 
@@ -78,15 +78,15 @@ def test_lengths_that_differ_are_refused():
 
 UNSTABLE = vb.Structure.single_dof(1.0, [vb.Spring("k"), vb.gap(10.0, "g")])
 PUSH = vb.Sampled(np.sin(np.arange(400.0)), 0.5, vb.StraightLines())
-STIFFNESS = {"k": np.array([3.0, -9.0, 5.0]), "g": np.array([0.5, -1e6, 0.4])}
-"""In the middle a negative stiffness on the side the mass escapes to, for 800 s."""
+WILD = {"k": np.array([3.0, -9.0, 5.0]), "g": np.array([0.5, 1e300, 0.4])}
+TAME = {**WILD, "k": np.array([3.0, 9.0, 5.0])}
+"""In the middle a negative stiffness that nothing stops for 800 s, or a positive one."""
 UNSTABLE_METHODS = {"exact": vb.Exact(), "event-located": vb.EventLocated(1e-6)}
 
 
 @pytest.mark.parametrize("method", UNSTABLE_METHODS.values(), ids=UNSTABLE_METHODS.keys())
 def test_a_diverging_set_is_marked_and_ends_in_nan(method):
-    stiffness = {**STIFFNESS, "g": np.array([0.5, 1e300, 0.4])}
-    solution = vb.simulate(UNSTABLE, PUSH, stiffness, method=method)
+    solution = vb.simulate(UNSTABLE, PUSH, WILD, method=method)
     assert list(solution.status) == [vb.Status.SUCCESS, vb.Status.DIVERGED, vb.Status.SUCCESS]
     lost = np.isnan(solution["displacement of mass"][1])
     first = int(np.argmax(lost))
@@ -95,8 +95,7 @@ def test_a_diverging_set_is_marked_and_ends_in_nan(method):
 
 @pytest.mark.parametrize("method", UNSTABLE_METHODS.values(), ids=UNSTABLE_METHODS.keys())
 def test_the_neighbours_of_a_diverging_set_are_what_they_are_without_it(method):
-    wild, tame = ({**STIFFNESS, "k": np.array([3.0, k, 5.0]), "g": np.array([0.5, 1e300, 0.4])} for k in (-9.0, 9.0))
-    with_it, without = (np.asarray(vb.simulate(UNSTABLE, PUSH, p, method=method).outputs) for p in (wild, tame))
+    with_it, without = (np.asarray(vb.simulate(UNSTABLE, PUSH, p, method=method).outputs) for p in (WILD, TAME))
     np.testing.assert_array_equal(with_it[[0, 2]], without[[0, 2]])
     assert np.isfinite(with_it[[0, 2]]).all()
 
@@ -108,8 +107,7 @@ def test_fixed_steps_mark_a_diverging_set_too():
 
 
 def test_the_summary_counts_the_failures():
-    stiffness = {**STIFFNESS, "g": np.array([0.5, 1e300, 0.4])}
-    summary = vb.simulate(UNSTABLE, PUSH, stiffness, method=vb.Exact()).summary()
+    summary = vb.simulate(UNSTABLE, PUSH, WILD, method=vb.Exact()).summary()
     assert "2 × SUCCESS" in summary and "1 × DIVERGED" in summary
 
 

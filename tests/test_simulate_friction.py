@@ -186,6 +186,42 @@ def test_exact_and_event_located_agree_on_two_sliders_in_a_chain(seed):
     assert np.max((np.abs(exact.outputs - other.outputs) / scale)[..., moved]) < 1e-6
 
 
+SIDE_BY_SIDE = vb.Structure(
+    {"light": 1.0, "heavy": 2.0},
+    [
+        vb.CoulombFriction("f").between("ground", "light", name="first"),
+        vb.CoulombFriction(1.2).between("ground", "heavy", name="second"),
+    ],
+    inputs=[vb.Force("light"), vb.Force("heavy")],
+)
+
+
+@METHODS
+def test_two_blocks_pushed_beyond_their_limits_at_one_instant_both_slide(method, accuracy):
+    pushes = np.array([0.0, 2.0, 1.9, 0.0, 0.0, 0.0, 0.0])
+    push = vb.Sampled(np.stack([pushes, pushes], axis=1), 1.0, vb.ZeroOrderHold())
+    solution = vb.simulate(SIDE_BY_SIDE, push, {"f": 1.0}, method=method)
+    for name, m, f in (("light", 1.0, 1.0), ("heavy", 2.0, 1.2)):
+        x, v, expected = 0.0, 0.0, [0.0, 0.0]
+        for p in pushes[1:-1]:
+            a = (p - f) / m
+            t = min(1.0, -v / a) if a < 0 else 1.0
+            x, v = x + v * t + 0.5 * a * t * t, v + a * t
+            expected.append(x)
+        np.testing.assert_allclose(solution[f"displacement of {name}"], expected, rtol=0, atol=accuracy)
+
+
+def test_the_motion_of_a_slider_does_not_depend_on_its_neighbour():
+    # The same load on both, largest at the start; the neighbour's limit decides whether it moves at that instant too.
+    load = [vb.Sine(amplitude=2.0, frequency_hz=0.1, phase=np.pi / 2)] * 2
+    together = vb.simulate(
+        SIDE_BY_SIDE, load, {"f": np.array([1.0, 1.9, 5.0])}, method=vb.Exact(), rate=2.0, samples=21
+    )
+    x = together["displacement of heavy"]
+    assert x[0].max() > 0.1
+    np.testing.assert_allclose(x, np.tile(x[2], (3, 1)), rtol=0, atol=1e-12)
+
+
 def test_stuck_sliders_make_two_masses_one():
     # The upper slider holds: both move as a mass of 1 + 2 on the spring.
     parameters = {"m": 2.0, "f1": 0.0, "f2": 1e6, "c": 0.0, "k": 27.0}

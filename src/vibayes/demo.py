@@ -1,4 +1,4 @@
-"""The demonstration: a hysteretic oscillator, its picture and its events.
+"""The demonstration: a hysteretic oscillator, its pictures and its events.
 
 Run it with ``python -m vibayes.demo --out DIR``.
 """
@@ -10,6 +10,14 @@ from pathlib import Path
 
 import vibayes as vb
 from vibayes.report import figure_of_history, figure_of_loop, save
+
+_UNITS = {
+    "excitation": "N",
+    "displacement of mass": "m",
+    "velocity of mass": "m/s",
+    "element force of spring": "N",
+    "hysteretic energy of spring": "J",
+}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -31,15 +39,25 @@ def main(arguments: list[str] | None = None) -> None:
     )
     force = vb.ModulatedSine(amplitude=1.5, frequency_hz=0.15, modulation_hz=1 / 60)
     solution = vb.simulate(oscillator, force, rate=20.0, samples=1201)
-    assert solution.events is not None
-    solution.events.write_csv(out / "events.csv")
-    save(figure_of_history(solution), out / "history.png")
-    loop = figure_of_loop(solution, "displacement of mass", "element force of spring", "Bilinear hysteresis")
+    assert solution.events is not None and solution.work is not None
+    history = figure_of_history(solution, units=_UNITS, excitation=force, title="Bilinear hysteretic oscillator")
+    save(history, out / "history.png")
+    loop = figure_of_loop(
+        solution, "displacement of mass", "element force of spring", "Bilinear hysteresis", units=_UNITS
+    )
     save(loop, out / "loop.png")
-    print("A bilinear hysteretic oscillator under an amplitude-modulated sine, simulated exactly:")
-    print(f"  {len(solution.times)} samples, {len(solution.events)} located events, {solution.work.steps} steps")
-    print(f"  energy taken up by the spring: {solution['hysteretic energy of spring'][-1]:.6f}")
-    print(f"Pictures and table are in {out}/: history.png, loop.png, events.csv")
+    solution.events.write_csv(out / "events.csv")
+    print("A mass on a spring that yields, under a force that swells and fades, simulated exactly for 60 s.")
+    print(f"  {len(solution.events)} events: the spring began or ceased to yield, the first at {solution.events.time[0]:.3f} s")
+    print(f"  {solution.work.steps} steps for {len(solution.times)} samples")
+    print(f"  {solution['hysteretic energy of spring'][-1]:.3f} J taken up by the spring")
+    print("Written:")
+    for name, what in (
+        ("history.png", "force, motion and energy over time, events marked"),
+        ("loop.png", "spring force over displacement"),
+        ("events.csv", "every event: when, from which mode to which"),
+    ):
+        print(f"  {out / name}  {what}")
 
 
 if __name__ == "__main__":

@@ -41,14 +41,15 @@ def accuracy(
     sample: the control of the step size is then free to act, as it must for its tolerance to mean something.
 
     Args:
-        structure: what vibrates. excitation: a smooth signal per input (best), or a sampled signal. parameters: one
-        value for each of the structure's unknowns. duration: of the simulation, for smooth signals (a sampled one
-        has its own); errors are those at its end. tolerances: relative tolerances. reference: the truth to compare
-        with: a solution of the same response (such as ``other_study.reference``) or a method to
-            compute it with; by default ``EventLocated(rtol=1e-13, atol=1e-15)``.
+        structure: what vibrates.
+        excitation: a smooth signal per input (best), or a sampled signal.
+        parameters: one value for each of the structure's unknowns.
+        duration: of the simulation, for smooth signals (a sampled one has its own); errors are those at its end.
+        tolerances: relative tolerances.
+        reference: the truth to compare with: a solution of the same response (such as ``other_study.reference``) or a
+            method to compute it with; by default ``EventLocated(rtol=1e-13, atol=1e-15)``.
         method: the method under study; its ``rtol`` is replaced by the tolerances. ``EventLocated(events=False)``
-        shows what
-            it costs to ignore events.
+            shows what it costs to ignore events.
         displacement: initial displacement of the masses.
         velocity: initial velocity of the masses.
         repeats: each elapsed time is the shortest of this many.

@@ -1,48 +1,88 @@
-"""Figures of simulations and of accuracy studies."""
+"""Figures of simulations and of accuracy studies: each function takes results and gives a Matplotlib figure.
+
+Events are marked alike in all of them: one colour and one marker for each transition from mode to mode.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from vibayes.accuracy import AccuracyStudy
-from vibayes.report.style import COLOURS, GREY, MARKERS, pyplot, tidy
-from vibayes.simulation import Solution
+from vibayes.errors import InvalidInput
+from vibayes.excitation import Analytic
+from vibayes.report.style import COLOURS, GREY, decades, legend_below, look, plain_numbers, pyplot, tidy
+from vibayes.simulation import EventTable, Solution
+
+_EVENT: dict[str, Any] = {"linestyle": "none", "markersize": 4.5, "markeredgecolor": "white", "markeredgewidth": 0.4}
 
 
 def figure_of_history(
-    solution: Solution, channels: list[str] | None = None, units: Mapping[str, str] | None = None
+    solution: Solution,
+    channels: Sequence[str] | None = None,
+    units: Mapping[str, str] | None = None,
+    excitation: Analytic | None = None,
+    title: str = "",
 ) -> Any:
     """Time histories of some channels, one below the other, with the events marked on each.
+
+    Args:
+        solution: of one parameter set.
+        channels: outputs or states by name; by default all outputs.
+        units: by name of the channel, "excitation" included.
+        excitation: a smooth signal to show on top.
+        title: above the uppermost panel.
+
+    Returns:
+        A Matplotlib figure.
 
     Examples:
         >>> import vibayes as vb
         >>> from vibayes.report import figure_of_history
         >>> oscillator = vb.Structure.single_dof(1.0, [vb.BilinearHysteresis(1.0, 0.75, 0.3)])
-        >>> solution = vb.simulate(oscillator, vb.Sine(0.8, 0.1), rate=10.0, samples=101)
-        >>> len(figure_of_history(solution).axes)
-        3
+        >>> force = vb.Sine(0.8, 0.1)
+        >>> solution = vb.simulate(oscillator, force, rate=10.0, samples=101)
+        >>> len(figure_of_history(solution, excitation=force).axes)
+        4
     """
-    plt = pyplot()
-    channels = list(solution.output_names) if channels is None else channels
-    figure, all_axes = plt.subplots(
-        len(channels), 1, figsize=(8, 1.1 + 1.5 * len(channels)), sharex=True, squeeze=False, layout="constrained"
+    _single(solution)
+    curves: dict[str, Any] = {}
+    if excitation is not None:
+        curves["excitation"] = np.array([float(excitation.value(t)) for t in solution.times])
+    curves |= {name: solution[name] for name in (solution.output_names if channels is None else channels)}
+    figure, all_axes = pyplot().subplots(
+        len(curves), 1, figsize=(8, 1.0 + 1.35 * len(curves)), sharex=True, squeeze=False, layout="constrained"
     )
-    for axes, name in zip(all_axes[:, 0], channels, strict=True):
-        axes.plot(solution.times, solution[name], color=GREY, linewidth=1.1)
-        _mark(axes, solution, solution.times, solution[name], over_time=True)
-        unit = (units or {}).get(name)
-        tidy(axes, "", name.replace(" of ", "\nof ") + (f" ({unit})" if unit else ""))
+    for axes, (name, values) in zip(all_axes[:, 0], curves.items(), strict=True):
+        axes.plot(solution.times, values, color=GREY, linewidth=1.0)
+        if name != "excitation":
+            _mark(axes, solution, solution.times, values)
+        tidy(axes, "", _label(name, units, break_at=" of "))
+    figure.align_ylabels()
+    all_axes[0, 0].set_title(title, loc="left", fontsize=10)
+    all_axes[0, 0].margins(x=0.01)
     all_axes[-1, 0].set_xlabel("time (s)")
-    _legend(figure, all_axes[0, 0])
+    legend_below(figure, *all_axes[-1, 0].get_legend_handles_labels())
     return figure
 
 
-def figure_of_loop(solution: Solution, deformation: str, force: str, title: str = "") -> Any:
+def figure_of_loop(
+    solution: Solution, deformation: str, force: str, title: str = "", units: Mapping[str, str] | None = None
+) -> Any:
     """Force over deformation with the events marked.
+
+    Args:
+        solution: of one parameter set.
+        deformation: name of the output or state along the horizontal axis.
+        force: name of the one along the vertical axis.
+        title: above the figure.
+        units: by name of the channel.
+
+    Returns:
+        A Matplotlib figure.
 
     Examples:
         >>> import vibayes as vb
@@ -53,92 +93,163 @@ def figure_of_loop(solution: Solution, deformation: str, force: str, title: str 
         >>> solution = vb.simulate(oscillator, vb.Sine(0.8, 0.1), rate=20.0, samples=201)
         >>> figure = figure_of_loop(solution, "displacement of mass", "element force of spring")
     """
-    plt = pyplot()
-    figure, axes = plt.subplots(figsize=(5.4, 4.4), layout="constrained")
-    axes.plot(solution[deformation], solution[force], color=GREY, linewidth=1.1)
-    _mark(axes, solution, solution[deformation], solution[force], over_time=False)
-    tidy(axes, deformation, force, title)
-    _legend(figure, axes)
+    _single(solution)
+    figure, axes = pyplot().subplots(figsize=(5.4, 4.4), layout="constrained")
+    axes.plot(solution[deformation], solution[force], color=GREY, linewidth=0.7)
+    _mark(axes, solution, solution[deformation], solution[force])
+    tidy(axes, _label(deformation, units), _label(force, units), title)
+    legend_below(figure, *axes.get_legend_handles_labels())
     return figure
 
 
-def figure_of_accuracy(studies: Mapping[str, AccuracyStudy], title: str = "") -> Any:
-    """Tolerance proportionality and work–accuracy diagrams of one or several studies of the same response."""
-    plt = pyplot()
-    figure, grid = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")
-    error = "error at the end"
-    panels = (
-        (grid[0, 0], lambda s: (s.tolerances, s.displacement_errors), "relative tolerance", error),
-        (grid[0, 1], lambda s: (s.displacement_errors, 1e3 * s.seconds), error, "elapsed time (ms)"),
-        (grid[1, 0], lambda s: (s.displacement_errors, s.evaluations), error, "evaluations kept"),
-        (
-            grid[1, 1],
-            lambda s: (s.displacement_errors, s.rejected_evaluations + 0.5),
-            error,
-            "evaluations rejected (+½)",
-        ),
-    )
-    for axes, pick, x, y in panels:
-        for i, (name, study) in enumerate(studies.items()):
-            label = f"{name} (slope {study.tp_slope:.2f})" if axes is grid[0, 0] else name
-            axes.loglog(
-                *pick(study), MARKERS[i % 6] + "-", color=COLOURS[i % 6], markersize=4, linewidth=0.9, label=label
-            )
-        tidy(axes, x, y)
-    grid[0, 0].legend(fontsize=8, frameon=False)
+def figure_of_accuracy(studies: AccuracyStudy | Mapping[str, AccuracyStudy], title: str = "") -> Any:
+    """Tolerance proportionality and work–accuracy diagrams of one or several studies of the same response.
+
+    Args:
+        studies: a study, or several by name.
+        title: above the figure.
+
+    Returns:
+        A Matplotlib figure of four panels: error over tolerance with the fitted line; elapsed time, evaluations in steps kept
+        and evaluations in steps rejected over error.
+
+    Examples:
+        >>> import vibayes as vb
+        >>> from vibayes.accuracy import accuracy
+        >>> from vibayes.report import figure_of_accuracy
+        >>> oscillator = vb.Structure.single_dof(1.0, [vb.BilinearHysteresis(1.0, 0.75, 0.3)])
+        >>> study = accuracy(oscillator, vb.Sine(0.8, 0.1), duration=20.0, tolerances=[1e-4, 1e-6], repeats=1)
+        >>> len(figure_of_accuracy({"events located": study}).axes)
+        4
+    """
+    named = {"": studies} if isinstance(studies, AccuracyStudy) else studies
+    figure, grid = pyplot().subplots(2, 2, figsize=(8.4, 6.6), layout="constrained")
+    proportionality, *work = grid.ravel()
+    error = "displacement error at the end"
+    for i, (name, study) in enumerate(named.items()):
+        dots: dict[str, Any] = {**look(i), **_EVENT, "label": name}
+        proportionality.loglog(study.tolerances, study.displacement_errors, **dots)
+        _fitted_line(proportionality, study, COLOURS[i % len(COLOURS)])
+        for axes, cost in zip(work, (1e3 * study.seconds, study.evaluations, study.rejected_evaluations), strict=True):
+            axes.loglog(study.displacement_errors, np.where(cost > 0, cost, np.nan), **dots)
+    tidy(proportionality, "relative tolerance", error)
+    decades(proportionality.yaxis)
+    for axes, cost in zip(work, ("elapsed time (ms)", "evaluations, kept", "evaluations, rejected"), strict=True):
+        tidy(axes, error, cost)
+        plain_numbers(axes.yaxis)
+    for axes in grid.ravel():
+        decades(axes.xaxis)
+    proportionality.legend(fontsize=8, frameon=False)
+    handles, names = work[0].get_legend_handles_labels()
+    if any(names):
+        legend_below(figure, handles, names)
     if title:
-        figure.suptitle(title, x=0.01, ha="left")
+        figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     return figure
 
 
 def figure_of_event_times(study: AccuracyStudy, title: str = "") -> Any:
-    """Number of events, and their times, over the tolerance."""
-    plt = pyplot()
-    figure, (counts, times) = plt.subplots(
-        2, 1, figsize=(7, 6), sharex=True, height_ratios=(1, 2), layout="constrained"
+    """Number of events, their times and the errors of these times, over the tolerance.
+
+    Args:
+        study: of a method that locates events.
+        title: above the figure.
+
+    Returns:
+        A Matplotlib figure of three panels.
+
+    Examples:
+        >>> import vibayes as vb
+        >>> from vibayes.accuracy import accuracy
+        >>> from vibayes.report import figure_of_event_times
+        >>> oscillator = vb.Structure.single_dof(1.0, [vb.BilinearHysteresis(1.0, 0.75, 0.3)])
+        >>> study = accuracy(oscillator, vb.Sine(0.8, 0.1), duration=20.0, tolerances=[1e-4, 1e-6], repeats=1)
+        >>> len(figure_of_event_times(study).axes)
+        3
+    """
+    if not study.locates_events:
+        raise InvalidInput(
+            "figure_of_event_times", "a study of a method that locates events", "one without", "study EventLocated()"
+        )
+    figure, (counts, times, errors) = pyplot().subplots(
+        3, 1, figsize=(7, 7.5), sharex=True, height_ratios=(1, 2, 1.4), layout="constrained"
     )
-    counts.semilogx(study.tolerances, study.event_counts, "o-", color=COLOURS[0], markersize=4)
+    counts.semilogx(study.tolerances, study.event_counts, "o-", color=GREY, markersize=3.5, linewidth=0.8)
     counts.set_ylim(0, 1.15 * max(1, study.event_counts.max()))
-    tidy(counts, "", "number of events", title)
-    kinds = sorted({kind for run in study.runs if run.events is not None for kind in run.events.kind})
+    tables = [run.events for run in study.runs if run.events is not None]
+    kinds = list(dict.fromkeys(name for table in tables for name in _transitions(table)))
     for i, kind in enumerate(kinds):
         points = [
-            (r.rtol, t)
-            for r in study.runs
-            if r.events
-            for t, k in zip(r.events.time, r.events.kind, strict=True)
-            if k == kind
+            (run_rtol, time)
+            for run_rtol, table in zip(study.tolerances, tables, strict=True)
+            for time, name in zip(table.time, _transitions(table), strict=True)
+            if name == kind
         ]
-        x, y = np.array(points).T
-        times.semilogx(x, y, MARKERS[i % 6], color=COLOURS[i % 6], markersize=3, label=kind)
-    tidy(times, "relative tolerance", "event time (s)")
-    times.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        times.plot(*np.array(points).T, **look(i), **_EVENT, label=kind)
+        mine = [name == kind for name in _transitions(study.reference.events)]
+        late = study.event_time_errors[:, mine]
+        errors.loglog(study.tolerances, np.where(late > 0, late, np.nan), **look(i), **_EVENT)
+    tidy(counts, "", "number of events", title)
+    tidy(times, "", "event time (s)")
+    tidy(errors, "relative tolerance", "error of event time (s)")
+    decades(errors.yaxis)
+    decades(errors.xaxis)
+    figure.align_ylabels()
+    legend_below(figure, *times.get_legend_handles_labels())
     return figure
 
 
 def save(figure: Any, path: str | Path) -> Path:
-    """Write a figure as PNG and close it."""
+    """Write a figure as PNG (or whatever the name ends in) and close it."""
     path = Path(path)
     figure.savefig(path, dpi=150)
     pyplot().close(figure)
     return path
 
 
-def _mark(axes: Any, solution: Solution, x: Any, y: Any, over_time: bool) -> None:
-    """Mark events by kind at their place on a curve."""
+def _fitted_line(axes: Any, study: AccuracyStudy, colour: str) -> None:
+    """The straight line whose slope is the study's, through the middle of its points."""
+    good = np.isfinite(study.displacement_errors) & (study.displacement_errors > 0)
+    if good.sum() < 2:
+        return
+    x, y = np.log(study.tolerances[good]), np.log(study.displacement_errors[good])
+    ends = np.array([x.min(), x.max()])
+    line = y.mean() + study.tp_slope * (ends - x.mean())
+    axes.loglog(np.exp(ends), np.exp(line), color=colour, linewidth=0.9, label=f"slope {study.tp_slope:.3f}")
+
+
+def _mark(axes: Any, solution: Solution, x: Any, y: Any) -> None:
+    """Mark the events on a curve that is given at the solution's times."""
     if solution.events is None:
         return
     time = solution.events.time
-    height = np.interp(time, solution.times, y)
-    place = time if over_time else np.interp(time, solution.times, x)
-    names = [f"{b} → {a}" for b, a in zip(solution.events.before, solution.events.after, strict=True)]
-    for i, name in enumerate(sorted(set(names))):
-        here = np.array([n == name for n in names])
-        axes.plot(place[here], height[here], MARKERS[i % 6], color=COLOURS[i % 6], markersize=4.5, label=name)
+    place, height = np.interp(time, solution.times, x), np.interp(time, solution.times, y)
+    names = _transitions(solution.events)
+    for i, name in enumerate(dict.fromkeys(names)):
+        here = np.array([other == name for other in names])
+        axes.plot(place[here], height[here], **look(i), **_EVENT, label=name)
 
 
-def _legend(figure: Any, axes: Any) -> None:
-    handles, names = axes.get_legend_handles_labels()
-    if handles:
-        columns = max(1, int(figure.get_figwidth() / 2.4))
-        figure.legend(handles, names, fontsize=8, frameon=False, loc="outside lower center", ncols=columns)
+def _transitions(events: EventTable | None) -> list[str]:
+    """What happened at each event: from which mode to which; and where, if there is more than one place."""
+    if events is None:
+        return []
+    several = len(set(events.element)) > 1
+    rows = zip(events.element, events.before, events.after, strict=True)
+    return [f"{before} → {after}" + (f" ({element})" if several else "") for element, before, after in rows]
+
+
+def _label(name: str, units: Mapping[str, str] | None, break_at: str = "") -> str:
+    unit = (units or {}).get(name)
+    words = name.replace(break_at, "\n" + break_at.lstrip()) if break_at else name
+    return words + (f" ({unit})" if unit else "")
+
+
+def _single(solution: Solution) -> None:
+    if np.ndim(solution.outputs) != 2:
+        raise InvalidInput(
+            "figure",
+            "the solution of one parameter set",
+            f"{np.shape(solution.outputs)[0]} sets",
+            "simulate one of them",
+        )

@@ -35,8 +35,8 @@ _NOISE = 1e-10
 """A leading coefficient this small beside the others is rounding noise."""
 _LITTLE = 0.1
 """How far to look when the first coefficients vanish."""
-_CLOSE = 1e-7
-"""A guard this small beside its range is within reach of one Newton step."""
+_POLISH = 1e-14
+"""Error, in parts of the step, that one Newton step may leave."""
 
 
 class Crossing(NamedTuple):
@@ -90,9 +90,11 @@ def _search(guards, resting, evaluate, stretch, rounds) -> tuple[Scalar, Scalar]
 
     Each entry of ``guards`` holds the coefficients of one guard, or of many in arrays.
     """
-    leaving, theta, bounds = [], jnp.full_like(stretch, _FAR), []
+    leaving, theta, bounds, bends = [], jnp.full_like(stretch, _FAR), [], []
     for guard, rests in zip(guards, resting, strict=True):
         bounds.append(2.0 * guard[2] + sum(k * (k - 1.0) * jnp.minimum(c, 0.0) for k, c in enumerate(guard) if k > 2))
+        upper = 2.0 * guard[2] + sum(k * (k - 1.0) * c for k, c in enumerate(guard) if k > 1) - bounds[-1]
+        bends.append(jnp.maximum(jnp.abs(bounds[-1]), jnp.abs(upper)))
         out, free = _leave(guard, stretch, bounds[-1])
         out = jnp.where(rests, sum(guard) < 0.0, out)
         free = jnp.where(rests, jnp.where(out, 0.0, _FAR), free)
@@ -105,9 +107,13 @@ def _search(guards, resting, evaluate, stretch, rounds) -> tuple[Scalar, Scalar]
             gain = jnp.minimum(gain, jnp.min(jnp.where(rests, _FAR, _advance(g, slope, bound))))
         theta = jnp.minimum(theta + gain, 1.0)
     best, fired = jnp.full_like(theta, _FAR), jnp.full_like(theta, -1.0)
-    for number, guard, rests, (g, slope) in zip(_numbers(guards), guards, resting, evaluate(theta), strict=True):
-        time = jnp.maximum(g, 0.0) * rough_inverse(jnp.maximum(-slope, 1e-150))
-        near = ~rests & (slope < 0.0) & (g <= _CLOSE * sum(jnp.abs(c) for c in guard[:4]))
+    for number, bend, rests, (g, slope) in zip(_numbers(guards), bends, resting, evaluate(theta), strict=True):
+        fall, height = jnp.maximum(-slope, 1e-100), jnp.maximum(g, 0.0)
+        time = height * rough_inverse(fall)
+        # A crossing is certain, and one Newton step finds it, when the guard cannot bend away before it gets there.
+        certain = height * bend <= 0.25 * fall * fall
+        polishable = height * height * bend <= _POLISH * fall * fall * fall
+        near = ~rests & (slope < 0.0) & certain & polishable
         time = jnp.where(near & (time <= 1e-3) & (theta + time <= 1.0), time, _FAR)
         soonest = jnp.min(time)
         mine = jnp.min(jnp.where(time <= soonest, number, jnp.inf))
