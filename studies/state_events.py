@@ -38,6 +38,12 @@ BWBN: dict[str, Any] = {
 }  # fmt: skip
 
 
+LABELS = {
+    "_M_": "mixed (M)", "_F_": "flow-controlled (F)", "wen_A": "A: no events", "wen_B": "B: all events",
+    "wen_C": "C: velocity events only",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Example:
     """One response: the models that give it with their events located, and one to run without."""
@@ -155,14 +161,22 @@ def events_between_step_ends(example: Example, rtol: float) -> int:
     return sum(len(times) for times in solved.t_events)
 
 
+def label(model: str) -> str:
+    """What to call a model in a figure."""
+    words = next((words for part, words in LABELS.items() if part in model), "events located")
+    if not model.endswith("_no_events"):
+        return words
+    return "events ignored" if words == "events located" else f"{words}, events ignored"
+
+
 def write(name: str, example: Example, studies: dict[str, AccuracyStudy], out: Path) -> None:
     """Tables and figures of one example."""
     for model, study in studies.items():
         study.to_csv(out / f"{model}.csv")
         if study.locates_events:
             study.events_to_csv(out / f"{model}_events.csv")
-            save(figure_of_event_times(study, f"{example.title}: {model}"), out / f"{model}_events.png")
-    save(figure_of_accuracy(studies, example.title), out / f"{name}_accuracy.png")
+            save(figure_of_event_times(study, f"{example.title}: {label(model)}"), out / f"{model}_events.png")
+    save(figure_of_accuracy({label(m): s for m, s in studies.items()}, example.title), out / f"{name}_accuracy.png")
     structure, samples = next(iter(example.located.values())), int(50 * example.duration) + 1
     solution = vb.simulate(
         structure, example.excitation, rate=50.0, samples=samples, method=vb.EventLocated(rtol=1e-3)
@@ -191,7 +205,7 @@ def main() -> None:
         studies, results = study_of(example, tolerances, 1 if options.quick else 3)
         if name == "trilinear":
             results["trilinear_elastic"] |= close_pair(studies["trilinear_elastic"], example)
-        models |= results
+        models |= {model: result for model, result in results.items() if not model.endswith("_no_events")}
         if options.out:
             write(name, example, studies, options.out)
     if options.json:

@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> None:
         ],
     )
     force = vb.ModulatedSine(amplitude=1.5, frequency_hz=0.15, modulation_hz=1 / 60)
-    solution = vb.simulate(oscillator, force, rate=20.0, samples=1201)
+    solution = vb.simulate(oscillator, force, rate=100.0, samples=6001)
     assert solution.events is not None and solution.work is not None
     history = figure_of_history(solution, units=_UNITS, excitation=force, title="Bilinear hysteretic oscillator")
     save(history, out / "history.png")

@@ -127,7 +127,8 @@ def figure_of_accuracy(studies: AccuracyStudy | Mapping[str, AccuracyStudy], tit
     proportionality, *work = grid.ravel()
     error = "displacement error at the end"
     for i, (name, study) in enumerate(named.items()):
-        dots: dict[str, Any] = {**look(i), **_EVENT, "label": name}
+        words = f"{name} (slope {study.tp_slope:.3f})" if name else f"slope {study.tp_slope:.3f}"
+        dots: dict[str, Any] = {**look(i), **_EVENT, "markersize": _size(study), "label": words}
         proportionality.loglog(study.tolerances, study.displacement_errors, **dots)
         _fitted_line(proportionality, study, COLOURS[i % len(COLOURS)])
         for axes, cost in zip(work, (1e3 * study.seconds, study.evaluations, study.rejected_evaluations), strict=True):
@@ -139,10 +140,7 @@ def figure_of_accuracy(studies: AccuracyStudy | Mapping[str, AccuracyStudy], tit
         plain_numbers(axes.yaxis)
     for axes in grid.ravel():
         decades(axes.xaxis)
-    proportionality.legend(fontsize=8, frameon=False)
-    handles, names = work[0].get_legend_handles_labels()
-    if any(names):
-        legend_below(figure, handles, names)
+    legend_below(figure, *work[0].get_legend_handles_labels())
     if title:
         figure.suptitle(title, x=0.01, ha="left", fontsize=11)
     return figure
@@ -174,7 +172,7 @@ def figure_of_event_times(study: AccuracyStudy, title: str = "") -> Any:
     figure, (counts, times, errors) = pyplot().subplots(
         3, 1, figsize=(7, 7.5), sharex=True, height_ratios=(1, 2, 1.4), layout="constrained"
     )
-    counts.semilogx(study.tolerances, study.event_counts, "o-", color=GREY, markersize=3.5, linewidth=0.8)
+    counts.semilogx(study.tolerances, study.event_counts, "o-", color=GREY, markersize=_size(study) - 1, linewidth=0.8)
     counts.set_ylim(0, 1.15 * max(1, study.event_counts.max()))
     tables = [run.events for run in study.runs if run.events is not None]
     kinds = list(dict.fromkeys(name for table in tables for name in _transitions(table)))
@@ -185,10 +183,11 @@ def figure_of_event_times(study: AccuracyStudy, title: str = "") -> Any:
             for time, name in zip(table.time, _transitions(table), strict=True)
             if name == kind
         ]
-        times.plot(*np.array(points).T, **look(i), **_EVENT, label=kind)
+        dots: dict[str, Any] = {**look(i), **_EVENT, "markersize": _size(study)}
+        times.plot(*np.array(points).T, **dots, label=kind)
         mine = [name == kind for name in _transitions(study.reference.events)]
         late = study.event_time_errors[:, mine]
-        errors.loglog(study.tolerances, np.where(late > 0, late, np.nan), **look(i), **_EVENT)
+        errors.loglog(study.tolerances, np.where(late > 0, late, np.nan), **dots)
     tidy(counts, "", "number of events", title)
     tidy(times, "", "event time (s)")
     tidy(errors, "relative tolerance", "error of event time (s)")
@@ -215,7 +214,12 @@ def _fitted_line(axes: Any, study: AccuracyStudy, colour: str) -> None:
     x, y = np.log(study.tolerances[good]), np.log(study.displacement_errors[good])
     ends = np.array([x.min(), x.max()])
     line = y.mean() + study.tp_slope * (ends - x.mean())
-    axes.loglog(np.exp(ends), np.exp(line), color=colour, linewidth=0.9, label=f"slope {study.tp_slope:.3f}")
+    axes.loglog(np.exp(ends), np.exp(line), color=colour, linewidth=0.9, zorder=1)
+
+
+def _size(study: AccuracyStudy) -> float:
+    """Markers that shrink where there are many."""
+    return float(np.clip(150.0 / len(study.runs), 2.5, 4.5))
 
 
 def _mark(axes: Any, solution: Solution, x: Any, y: Any) -> None:

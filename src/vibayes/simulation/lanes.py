@@ -82,7 +82,7 @@ def advance(
 ) -> tuple[Lane, Happening]:
     """One step of one lane; ``drive(piece, since, order)`` gives the input channels as Taylor series."""
     live = (lane.status == Status.SUCCESS) & (lane.piece < clock.pieces)
-    span = clock.interval - lane.since
+    span = jnp.maximum(clock.interval - lane.since, 0.0)
     # A step that would leave a sliver takes it along.
     reaches = lane.step * (1.0 + 1e-6) >= span
     length = jnp.where(reaches, span, lane.step)
@@ -107,7 +107,9 @@ def advance(
     go = live & piece.accepted
     event = go & (fired >= 0)
     fired = jnp.where(event, fired, -1)
-    correction = _fired_fresh(lane.fresh, fired)
+    # Modes that do not fit the motion out of the initial state are put right at time zero: that is not an event.
+    at_once = (lane.piece == 0) & (lane.since + theta * length <= 0.0)
+    correction = at_once | _fired_fresh(lane.fresh, fired)
     arrived = go & ~event & reaches & (theta >= 1.0)
     since = jnp.where(arrived, 0.0, lane.since + theta * length)
 
