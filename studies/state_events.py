@@ -1,13 +1,13 @@
 """State event location: the published examples.
 
-Trilinear elastic, bilinear hysteresis (flow-controlled F against mixed M), Bouc–Wen with no events (A), all (B) and those
-of the velocity only (C), and Bouc–Wen–Baber–Noori, each at relative tolerances from 1e-3 to 1e-10 (absolute 1e-12) against
-a highly converged solution.
+Trilinear elastic, bilinear hysteresis (flow-controlled F against mixed M), Bouc–Wen with no events (A), all (B) and
+those of the velocity only (C), and Bouc–Wen–Baber–Noori, each at relative tolerances from 1e-3 to 1e-10 (absolute
+1e-12) against a highly converged solution.
 
-The excitations are only drawn in the paper. Here: one cycle of a sine and an amplitude-modulated sine, of amplitudes that
-visit every mode several times. The trilinear response has two crossings of a border within less than a usual step: at a
-relative tolerance of 0.00077426, which is among those tried, a solver that looks for changes of sign between the ends of its
-steps loses this pair. SciPy's does, and is run beside ours to show it.
+The excitations are only drawn in the paper. Here: one cycle of a sine and an amplitude-modulated sine, of amplitudes
+that visit every mode several times. The trilinear response has two crossings of a border within less than a usual
+step: at a relative tolerance of 0.00077426, which is among those tried, a solver that looks for changes of sign
+between the ends of its steps loses this pair. SciPy's does, and is run beside ours to show it.
 
 Nothing here is random: every seed gives the same results, apart from elapsed times.
 """
@@ -178,9 +178,7 @@ def write(name: str, example: Example, studies: dict[str, AccuracyStudy], out: P
             save(figure_of_event_times(study, f"{example.title}: {label(model)}"), out / f"{model}_events.png")
     save(figure_of_accuracy({label(m): s for m, s in studies.items()}, example.title), out / f"{name}_accuracy.png")
     structure, samples = next(iter(example.located.values())), int(50 * example.duration) + 1
-    solution = vb.simulate(
-        structure, example.excitation, rate=50.0, samples=samples, method=vb.EventLocated(rtol=1e-3)
-    )
+    solution = vb.simulate(structure, example.excitation, rate=50.0, samples=samples, method=vb.EventLocated(rtol=1e-3))
     history = figure_of_history(solution, excitation=example.excitation, title=example.title)
     save(history, out / f"{name}_history.png")
     loop = figure_of_loop(solution, "displacement of mass", "element force of spring", example.title)

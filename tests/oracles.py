@@ -3,12 +3,12 @@
 - `linear_response`: the matrix exponential of a linear system augmented by its held or straight-line input.
 - `piecewise_linear_oscillator`: one mass on a piecewise-linear spring in 30 digits, by the closed form of each
   region and the closed form of where its derivatives change sign, so that no crossing can be missed.
-- `CoulombDecay`: free vibration under dry friction, half a cycle at a time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -33,7 +33,7 @@ def linear_response(
     advance = expm(augmented * interval)
     states = np.zeros((len(values), n))
     states[0] = 0.0 if start is None else start
-    for i, (now, after) in enumerate(zip(values[:-1], values[1:], strict=True)):
+    for i, (now, after) in enumerate(pairwise(values)):
         slope = (after - now) / interval if lines else np.zeros(m)
         states[i + 1] = advance[:n] @ np.concatenate([states[i], now, slope])
     return states
@@ -46,7 +46,7 @@ def first_order(M: np.ndarray, C: np.ndarray, K: np.ndarray, load: np.ndarray) -
     return A, np.vstack([np.zeros_like(load), inverse @ load])
 
 
-# ---- one mass on a piecewise-linear spring, in 30 digits --------------------------------------------------------------
+# ---- one mass on a piecewise-linear spring, in 30 digits ------------------------------------------------------------
 
 
 class _Motion:
@@ -109,7 +109,7 @@ def _monotone_pieces(motion, until):
     """Times between which the displacement is monotone."""
     cuts = [mpf(0), *motion.inflections(until), until]
     turns = []
-    for low, high in zip(cuts[:-1], cuts[1:], strict=True):
+    for low, high in pairwise(cuts):
         v_low, v_high = motion(low)[1], motion(high)[1]
         if (v_low < 0) != (v_high < 0):
             turns.append(_root(lambda t: motion(t)[1], low, high, v_low))
@@ -119,7 +119,7 @@ def _monotone_pieces(motion, until):
 def _first_exit(motion, until, low, high):
     """When the displacement first leaves (low, high), and through which end (−1 or 1); (until, 0) if it stays."""
     times = _monotone_pieces(motion, until)
-    for begin, end in zip(times[:-1], times[1:], strict=True):
+    for begin, end in pairwise(times):
         there = motion(end)[0]
         for border, side in ((low, -1), (high, 1)):
             if side * (there - border) > 0:
@@ -153,7 +153,7 @@ def piecewise_linear_oscillator(
         f = [intercept - f[region] for intercept in f]
         u, x, v, time = [mpf(float(value)) for value in values], mpf(0), mpf(0), mpf(0)
         displacement, velocity, crossings = [x], [v], []
-        for now, after in zip(u[:-1], u[1:], strict=True):
+        for now, after in pairwise(u):
             rate, left, force = (after - now) / h, h, now
             while True:
                 motion = _Motion(m, c, k[region], f[region], x, v, force, rate)

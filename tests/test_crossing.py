@@ -1,7 +1,8 @@
 """The search for the first crossing, on polynomials whose roots are known.
 
-A guard is followed through [0, 1] as the simulators follow one: search, stop at the crossing or at the safe point the search
-offers, expand the rest of the step about that point, and beyond a crossing go on with the guard of the other side.
+A guard is followed through [0, 1] as the simulators follow one: search, stop at the crossing or at the safe point
+the search offers, expand the rest of the step about that point, and beyond a crossing go on with the guard of the
+other side.
 """
 
 from functools import cache
@@ -99,7 +100,7 @@ def simple_roots(row: np.ndarray) -> np.ndarray:
     return (low + high).astype(float) / 2
 
 
-# ---- random guards -----------------------------------------------------------------------------------------------------
+# ---- random guards --------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -173,7 +174,7 @@ def test_a_crossing_beyond_the_end_of_the_step_is_left_to_the_next(order):
     assert found == [[]] * len(rows)
 
 
-# ---- starts on the boundary ---------------------------------------------------------------------------------------------
+# ---- starts on the boundary -----------------------------------------------------------------------------------------
 
 
 @POWERS
@@ -223,7 +224,7 @@ def test_a_guard_clearly_below_zero_has_fallen_already():
     assert found == [0.0]
 
 
-# ---- several guards --------------------------------------------------------------------------------------------------------
+# ---- several guards -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("stacked", [False, True], ids=["spread", "stacked"])

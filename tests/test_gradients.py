@@ -1,6 +1,7 @@
 """Derivatives of responses with respect to parameters, forwards and backwards, across events, for every element.
 
-Each element sits beside a spring on its own mass above one shaken base, so that a few compiled programs serve all of them.
+Each element sits beside a spring on its own mass above one shaken base, so that a few compiled programs serve all
+of them.
 """
 
 from functools import cache
@@ -141,7 +142,7 @@ def test_derivatives_by_every_parameter_of_every_element_are_those_of_difference
     assert not wrong(backwards, expected(group), tolerance)
 
 
-# ---- one oscillator, every way to ask for its derivatives ------------------------------------------------------------------
+# ---- one oscillator, every way to ask for its derivatives -----------------------------------------------------------
 
 YIELDING = vb.Structure.single_dof(
     "m", [vb.Damper("c"), vb.BilinearHysteresis("k", "y", "alpha")], sensors=[vb.Displacement("mass")]

@@ -17,7 +17,7 @@ def silence(samples: int, rate: float) -> vb.Sampled:
     return vb.Sampled(np.zeros(samples), rate, vb.ZeroOrderHold())
 
 
-# ---- a block on a rough floor -------------------------------------------------------------------------------------------
+# ---- a block on a rough floor ---------------------------------------------------------------------------------------
 
 BLOCK = vb.Structure.single_dof(2.0, [vb.CoulombFriction("f")])
 
@@ -58,7 +58,7 @@ def test_a_bingham_damper_stops_a_block_after_the_logarithm_of_its_speed(method,
 
 @METHODS
 def test_a_slow_force_makes_a_block_stick_and_slip_at_the_times_of_newtons_law(method, accuracy):
-    # 5 sin(wt) against 3 N: break-away where it reaches 3 N, standstill where the impulse is used up, and again backwards.
+    # 5 sin(wt) against 3 N: break-away where it reaches 3 N, standstill where the impulse is used up, then backwards.
     m, f, F, w = 2.0, 3.0, 5.0, 2 * np.pi * 0.1
     drive = vb.Sine(amplitude=F, frequency_hz=0.1)
     solution = vb.simulate(BLOCK, drive, {"f": f}, method=method, rate=2.0, samples=63)
@@ -81,7 +81,7 @@ def test_a_force_below_the_limit_moves_nothing():
 
 @METHODS
 def test_a_pulled_block_creeps_forward_by_equal_slips(method, accuracy):
-    # A force that grows steadily against friction and a spring: the speed (r/k)(1 − cos wt) just touches zero every cycle.
+    # A force that grows steadily against friction and a spring: the speed (r/k)(1 − cos wt) touches zero every cycle.
     m, k, f, rate = 1.0, 25.0, 2.0, 4.0
     structure = vb.Structure.single_dof(m, [vb.Spring(k), vb.CoulombFriction(f)])
     ramp = vb.Sampled(rate * np.arange(101) * 0.07, 1 / 0.07, vb.StraightLines())
@@ -94,7 +94,7 @@ def test_a_pulled_block_creeps_forward_by_equal_slips(method, accuracy):
     )
 
 
-# ---- free vibration ------------------------------------------------------------------------------------------------------
+# ---- free vibration -------------------------------------------------------------------------------------------------
 
 OSCILLATOR = vb.Structure.single_dof(1.0, [vb.Spring(100.0), vb.CoulombFriction("f", offset="o")])
 HALF_PERIOD = np.pi / 10.0
@@ -153,7 +153,7 @@ def test_every_turning_point_is_one_standstill_and_one_break_away(method, accura
     )
 
 
-# ---- several sliders ------------------------------------------------------------------------------------------------------
+# ---- several sliders ------------------------------------------------------------------------------------------------
 
 TWO_SLIDERS = vb.Structure(
     {"m1": 1.0, "m2": "m"},

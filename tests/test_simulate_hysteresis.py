@@ -1,4 +1,4 @@
-"""Hysteretic structures: two formulations of one law, balances of energy, loops, and SciPy's integrator with laws written anew."""
+"""Hysteretic structures: two formulations of one law, balances of energy, and SciPy with the laws written anew."""
 
 from functools import cache
 
@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 import vibayes as vb
 
-# ---- the mixed and the flow-controlled formulation of bilinear hysteresis ----------------------------------------------
+# ---- the mixed and the flow-controlled formulation of bilinear hysteresis -------------------------------------------
 
 TWINS = vb.Structure(
     {"mixed": 1.0, "flow": 1.0},
@@ -79,7 +79,7 @@ def test_event_tables_of_yielding_chains_are_those_of_the_exact_method_whatever_
         ["m1", 1.0], [[vb.BilinearHysteresis("k", "y", "alpha"), vb.Damper("c")], [vb.Spring(120.0), vb.Damper(1.0)]]
     )
     rng = np.random.default_rng(3)
-    ranges = {"m1": (0.5, 2), "k": (50, 400), "y": (0.01, 0.05), "alpha": (0, 0.5), "c": (0.2, 2)}
+    ranges = {"m1": (0.5, 2.0), "k": (50.0, 400.0), "y": (0.01, 0.05), "alpha": (0.0, 0.5), "c": (0.2, 2.0)}
     parameters = {name: rng.uniform(*ends, 60) for name, ends in ranges.items()}
     push = vb.band_limited_noise(jax.random.key(2), 50.0, 150, 8.0, high_hz=10.0)
     exact = vb.simulate(structure, push, parameters, method=vb.Exact()).work
@@ -91,7 +91,7 @@ def test_event_tables_of_yielding_chains_are_those_of_the_exact_method_whatever_
         np.testing.assert_array_equal(located.events, exact.events)
 
 
-# ---- energy ------------------------------------------------------------------------------------------------------------
+# ---- energy ---------------------------------------------------------------------------------------------------------
 
 
 def test_work_put_in_is_kinetic_plus_elastic_plus_hysteretic_energy():
@@ -195,7 +195,7 @@ def test_a_steady_bilinear_loop_dissipates_the_area_of_its_parallelogram():
     assert absorbed[cycle][-1] - absorbed[cycle][0] == pytest.approx(area, rel=1e-5)
 
 
-# ---- SciPy with the laws written anew ----------------------------------------------------------------------------------
+# ---- SciPy with the laws written anew -------------------------------------------------------------------------------
 
 
 def wen(x, v, z):

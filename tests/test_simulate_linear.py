@@ -187,7 +187,7 @@ def test_free_vibration_starts_from_the_given_state():
     silence = vb.Sampled(np.zeros(SAMPLES), RATE, vb.StraightLines())
     solution = vb.simulate(OSCILLATOR, silence, p, method=vb.Exact(), displacement=start[0], velocity=start[1])
     expected = linear_response(*oscillator(**p), np.zeros((SAMPLES, 1)), 1 / RATE, True, start)
-    np.testing.assert_allclose(solution.states, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+    np.testing.assert_allclose(np.asarray(solution.states), expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
 def test_a_smooth_sine_gives_the_steady_state_of_the_frequency_response():

@@ -1,4 +1,4 @@
-"""Measured orders of convergence against claimed ones, across events too, with a method that must not reach its order."""
+"""Measured orders of convergence against claimed ones, across events too, and a method that must miss its order."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ def largest_error(solution: vb.Solution, expected: np.ndarray) -> float:
     return float(np.abs(solution["displacement of mass"] - expected).max())
 
 
-# ---- a yielding oscillator, whose exact response is known -----------------------------------------------------------------
+# ---- a yielding oscillator, whose exact response is known -----------------------------------------------------------
 
 YIELDING = vb.Structure.single_dof(1.0, [vb.Damper(0.3), vb.BilinearHysteresis(40.0, 0.05, 0.2)])
 FORCE = vb.ModulatedSine(amplitude=3.5, frequency_hz=0.9, modulation_hz=0.1)
@@ -51,7 +51,7 @@ def test_fixed_steps_keep_order_four_across_sticking_and_slipping():
     assert 3.7 < order(1 / np.array(SUBSTEPS), np.array(errors)) < 4.5
 
 
-# ---- Duffing's oscillator, whose response is an elliptic cosine -----------------------------------------------------------
+# ---- Duffing's oscillator, whose response is an elliptic cosine -----------------------------------------------------
 
 DUFFING = vb.Structure.single_dof(1.0, [vb.Duffing(1.0, 2.0)])
 SPEED, MODULUS = np.sqrt(3.0), 1 / 3

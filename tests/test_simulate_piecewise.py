@@ -1,4 +1,4 @@
-"""Piecewise-linear elastic structures: a solution in 30 digits, conservation of energy, grazing, and one method against another."""
+"""Piecewise-linear structures: a solution in 30 digits, conservation of energy, grazing, one method against another."""
 
 import jax
 import numpy as np
@@ -28,7 +28,7 @@ def tolerance(rtol: float) -> vb.EventLocated:
     return vb.EventLocated(rtol, 1e-3 * rtol)
 
 
-# ---- against 30 digits ------------------------------------------------------------------------------------------------
+# ---- against 30 digits ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", [*range(3), *(pytest.param(s, marks=pytest.mark.slow) for s in range(3, 9))])
@@ -73,7 +73,7 @@ def test_exact_has_ten_digits_for_any_trilinear_oscillator(stiffness, breaks, da
     assert np.abs(x - expected.displacement).max() < 1e-10 * expected.displacement.std()
 
 
-# ---- energy and periods without damping --------------------------------------------------------------------------------
+# ---- energy and periods without damping -----------------------------------------------------------------------------
 
 CYCLES, PER_CYCLE = 300, 8
 
@@ -150,7 +150,7 @@ def test_event_located_follows_jacobis_elliptic_function():
     assert np.abs(x - ellipj(DUFFING_SPEED * times, DUFFING_MODULUS)[1]).max() < 1e-7
 
 
-# ---- grazing ----------------------------------------------------------------------------------------------------------
+# ---- grazing --------------------------------------------------------------------------------------------------------
 
 # Released at −1 inside a region of stiffness 1 that reaches far to the left, the mass peaks at +1 in every cycle.
 # The spring beyond the break point has the same stiffness, so that the motion is cos t whatever happens there.
@@ -208,7 +208,7 @@ def test_a_spring_that_nearly_yields_does_not():
     np.testing.assert_allclose(x, np.tile(np.sin(np.arange(60.0)), (9, 1)), rtol=0, atol=1e-12)
 
 
-# ---- one method against another ----------------------------------------------------------------------------------------
+# ---- one method against another -------------------------------------------------------------------------------------
 
 RANGES = {
     "m1": (0.5, 2.0), "m2": (0.5, 2.0), "m3": (0.5, 2.0), "c": (0.2, 2.0), "k1": (50.0, 400.0), "k2": (50.0, 400.0),

@@ -48,7 +48,8 @@ def main(arguments: list[str] | None = None) -> None:
     save(loop, out / "loop.png")
     solution.events.write_csv(out / "events.csv")
     print("A mass on a spring that yields, under a force that swells and fades, simulated exactly for 60 s.")
-    print(f"  {len(solution.events)} events: the spring began or ceased to yield, the first at {solution.events.time[0]:.3f} s")
+    first = solution.events.time[0]
+    print(f"  {len(solution.events)} events: the spring began or ceased to yield, the first at {first:.3f} s")
     print(f"  {solution.work.steps} steps for {len(solution.times)} samples")
     print(f"  {solution['hysteretic energy of spring'][-1]:.3f} J taken up by the spring")
     print("Written:")

@@ -110,8 +110,8 @@ def figure_of_accuracy(studies: AccuracyStudy | Mapping[str, AccuracyStudy], tit
         title: above the figure.
 
     Returns:
-        A Matplotlib figure of four panels: error over tolerance with the fitted line; elapsed time, evaluations in steps kept
-        and evaluations in steps rejected over error.
+        A Matplotlib figure of four panels: error over tolerance with the fitted line; elapsed time, evaluations in
+        steps kept and evaluations in steps rejected over error.
 
     Examples:
         >>> import vibayes as vb
@@ -128,7 +128,7 @@ def figure_of_accuracy(studies: AccuracyStudy | Mapping[str, AccuracyStudy], tit
     error = "displacement error at the end"
     for i, (name, study) in enumerate(named.items()):
         words = f"{name} (slope {study.tp_slope:.3f})" if name else f"slope {study.tp_slope:.3f}"
-        dots: dict[str, Any] = {**look(i), **_EVENT, "markersize": _size(study), "label": words}
+        dots = {**_dots(study, i), "label": words}
         proportionality.loglog(study.tolerances, study.displacement_errors, **dots)
         _fitted_line(proportionality, study, COLOURS[i % len(COLOURS)])
         for axes, cost in zip(work, (1e3 * study.seconds, study.evaluations, study.rejected_evaluations), strict=True):
@@ -172,7 +172,8 @@ def figure_of_event_times(study: AccuracyStudy, title: str = "") -> Any:
     figure, (counts, times, errors) = pyplot().subplots(
         3, 1, figsize=(7, 7.5), sharex=True, height_ratios=(1, 2, 1.4), layout="constrained"
     )
-    counts.semilogx(study.tolerances, study.event_counts, "o-", color=GREY, markersize=_size(study) - 1, linewidth=0.8)
+    counts.semilogx(study.tolerances, study.event_counts, "o-", color=GREY, markersize=2.5, linewidth=0.8)
+    counts.yaxis.get_major_locator().set_params(integer=True)
     counts.set_ylim(0, 1.15 * max(1, study.event_counts.max()))
     tables = [run.events for run in study.runs if run.events is not None]
     kinds = list(dict.fromkeys(name for table in tables for name in _transitions(table)))
@@ -183,11 +184,10 @@ def figure_of_event_times(study: AccuracyStudy, title: str = "") -> Any:
             for time, name in zip(table.time, _transitions(table), strict=True)
             if name == kind
         ]
-        dots: dict[str, Any] = {**look(i), **_EVENT, "markersize": _size(study)}
-        times.plot(*np.array(points).T, **dots, label=kind)
+        times.plot(*np.array(points).T, **_dots(study, i), label=kind)
         mine = [name == kind for name in _transitions(study.reference.events)]
         late = study.event_time_errors[:, mine]
-        errors.loglog(study.tolerances, np.where(late > 0, late, np.nan), **dots)
+        errors.loglog(study.tolerances, np.where(late > 0, late, np.nan), **_dots(study, i))
     tidy(counts, "", "number of events", title)
     tidy(times, "", "event time (s)")
     tidy(errors, "relative tolerance", "error of event time (s)")
@@ -217,9 +217,10 @@ def _fitted_line(axes: Any, study: AccuracyStudy, colour: str) -> None:
     axes.loglog(np.exp(ends), np.exp(line), color=colour, linewidth=0.9, zorder=1)
 
 
-def _size(study: AccuracyStudy) -> float:
-    """Markers that shrink where there are many."""
-    return float(np.clip(150.0 / len(study.runs), 2.5, 4.5))
+def _dots(study: AccuracyStudy, number: int) -> dict[str, Any]:
+    """Markers for the points of a study, smaller where there are many."""
+    size = float(np.clip(150.0 / len(study.runs), 3.0, 4.5))
+    return {**look(number), "linestyle": "none", "markersize": size, "markeredgewidth": 0.0}
 
 
 def _mark(axes: Any, solution: Solution, x: Any, y: Any) -> None:

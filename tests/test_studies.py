@@ -1,0 +1,69 @@
+"""The studies run as a user would run them, and their results are those claimed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(study: str, *options: str) -> dict:
+    """The JSON object on the last line of a study's output."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, str(ROOT / "studies" / f"{study}.py"), "--json", *options]
+    finished = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
+    assert finished.returncode == 0, finished.stderr[-2000:]
+    return json.loads(finished.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def models() -> dict:
+    return run("state_events", "--quick", "--seed", "3")["models"]
+
+
+@pytest.fixture(scope="module")
+def located(models) -> dict:
+    return {name: result for name, result in models.items() if result["events_located"]}
+
+
+@pytest.mark.slow
+def test_state_events_cover_the_published_models(models):
+    assert set(models) == {
+        "trilinear_elastic", "bilinear_F_sine", "bilinear_M_sine", "bilinear_F_modulated", "bilinear_M_modulated",
+        "bouc_wen_A", "bouc_wen_B", "bouc_wen_C", "bwbn",
+    }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_with_located_events_the_error_is_proportional_to_the_tolerance(located):
+    assert {name: r["tp_slope"] for name, r in located.items() if not 0.9 < r["tp_slope"] < 1.1} == {}
+
+
+@pytest.mark.slow
+def test_no_event_is_lost_or_made_up_at_any_tolerance(located):
+    assert {name: r["lost_events"] for name, r in located.items() if r["lost_events"]} == {}
+    assert all(r["event_count_constant"] and r["event_count"] > 0 for r in located.values())
+
+
+@pytest.mark.slow
+def test_locating_events_saves_work_for_the_same_error(located):
+    assert {name: r["work_ratio_no_events"] for name, r in located.items() if not r["work_ratio_no_events"] > 1.0} == {}
+
+
+@pytest.mark.slow
+def test_both_bilinear_formulations_and_both_event_choices_see_the_same_events(models):
+    for kind in ("sine", "modulated"):
+        assert models[f"bilinear_F_{kind}"]["event_count"] == models[f"bilinear_M_{kind}"]["event_count"]
+    assert models["bouc_wen_C"]["event_count"] < models["bouc_wen_B"]["event_count"]
+
+
+@pytest.mark.slow
+def test_a_pair_of_crossings_within_a_step_is_found_where_signs_at_its_ends_would_lose_it(models):
+    pair = models["trilinear_elastic"]
+    assert pair["closest_events_seconds"] < pair["mean_step_seconds"]
+    assert pair["events_at_0.00077426"] == pair["event_count"]
+    assert pair["scipy_events_at_0.00077426"] == pair["event_count"] - 2
