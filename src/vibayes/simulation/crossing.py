@@ -156,9 +156,9 @@ def _leave(guard: Sequence[Scalar], stretch: Scalar, bound: Scalar) -> tuple[Sca
         weighted.append(jnp.abs(c) * weight)
         weight = weight * stretch
     noise = _NOISE * jnp.maximum(jnp.maximum(weighted[1], weighted[2]), weighted[-1])
-    # A value above zero is taken at its word, however small: the guard may yet turn before it falls.
+    # A falling guard above zero is taken at its word, however small its value: it may yet turn before zero.
     low = [jnp.where((w <= noise) & (k > 0), 0.0, c) for k, (c, w) in enumerate(zip(low, weighted, strict=True))]
-    low[0] = jnp.where((low[0] < 0.0) & (weighted[0] <= noise), 0.0, low[0])
+    low[0] = jnp.where(((low[0] < 0.0) | (low[1] == 0.0)) & (weighted[0] <= noise), 0.0, low[0])
     rest = sum((jnp.minimum(c, 0.0) for c in tail), jnp.zeros_like(stretch))
     # Nothing in the first terms: a start from rest. The sign a little later decides, and the step ends there.
     lead, free = horner(tail, _LITTLE) if tail else jnp.zeros_like(stretch), jnp.where(rest < 0.0, _LITTLE, _FAR)

@@ -165,9 +165,12 @@ def _slack(system, method, lane, state, after, modes, now, fired, go):
     residual = jnp.zeros_like(old[0])
     for i, g in enumerate(old):
         residual = jnp.where(fired == i, jnp.abs(g), residual)
-    slack, fresh = [], []
+    slack, fresh, owners = [], [], system.guard_owners()
     for i, g in enumerate(new):
+        # Another element's event at the same instant must not take away the slack of this one's guards.
+        family = [n for n, (owner, _) in enumerate(owners) if owner == owners[i][0]]
+        mine = (fired >= family[0]) & (fired <= family[-1])
         missed = jnp.where((g < 0.0) & (g >= -2.0 * residual), g, 0.0)
-        slack.append(jnp.where(go & (fired >= 0), missed, lane.slack[i]))
+        slack.append(jnp.where(go & mine, missed, lane.slack[i]))
         fresh.append(lane.fresh[i] & ~(go & ((fired == i) | (jnp.abs(g) > method.floor))))
     return tuple(slack), tuple(fresh)
