@@ -91,19 +91,20 @@ def simulate(
     clock = clock._replace(max_steps=1_000_000 + 400 * clock.pieces if max_steps is None else max_steps)
     keep = keep._replace(states=states and not traced)
     # Numbers as arrays: other values then run the same compiled program.
-    bound, method = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), (bound, method))
+    bound = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), bound)
+    how: Method = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), method)
     one = jnp.ones(batch or 1)
     if traced:
-        rows = _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, keep)
-        return solution_of(structure, bound, method, clock, keep, Raw(rows, None, None), batch)
+        rows = _differentiable_rows(how, bound, drive, drive_axes, start, one, clock, keep)
+        return solution_of(structure, bound, how, clock, keep, Raw(rows, None, None), batch)
     table = (batch is None) if events is None else events
-    eventful = method.locates and any(link.element.guard_names() for link in structure.links)
+    eventful = how.locates and any(link.element.guard_names() for link in structure.links)
     room = _FIRST_ROOM[batch is None] if table and eventful else 0
-    raw = _raw(method, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
+    raw = _raw(how, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
     if room and raw.lanes is not None and (most := int(jnp.max(raw.lanes.events))) > room:
         room = 1 << (most - 1).bit_length()
-        raw = _raw(method, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
-    return solution_of(structure, bound, method, clock, keep, raw, batch)
+        raw = _raw(how, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
+    return solution_of(structure, bound, how, clock, keep, raw, batch)
 
 
 def _raw(method, bound, drive, drive_axes, start, one, clock, keep, runner=run) -> Raw:
