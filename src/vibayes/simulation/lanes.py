@@ -156,7 +156,7 @@ def _slack(system, method, lane, state, after, modes, now, fired, go):
     """Slack and freshness of the guards after a step.
 
     After an event each new guard may lie below zero by what the old one missed zero by, and no more. A guard
-    is fresh until it has fallen or clearly risen.
+    is fresh until it has clearly left zero.
     """
     if not lane.slack:
         return (), ()
@@ -172,5 +172,5 @@ def _slack(system, method, lane, state, after, modes, now, fired, go):
         mine = (fired >= family[0]) & (fired <= family[-1])
         missed = jnp.where((g < 0.0) & (g >= -2.0 * residual), g, 0.0)
         slack.append(jnp.where(go & mine, missed, lane.slack[i]))
-        fresh.append(lane.fresh[i] & ~(go & ((fired == i) | (jnp.abs(g) > method.floor))))
+        fresh.append(lane.fresh[i] & ~(go & (jnp.abs(g) > method.floor)))
     return tuple(slack), tuple(fresh)
