@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,8 +19,10 @@ from vibayes.record import Record
 from vibayes.simulation.exact import Exact
 from vibayes.simulation.lanes import Clock
 from vibayes.simulation.method import Method
+from vibayes.simulation.run import batch_axes
 from vibayes.simulation.runge_kutta import FixedStep
 from vibayes.structure.declaration import numbers, shown
+from vibayes.structure.element import as_arrays
 from vibayes.structure.structure import Structure
 
 _STABLE_RADIUS = 2.6
@@ -134,23 +137,25 @@ def _check_stability(method: FixedStep, structure: Structure, clock: Clock) -> N
 
 
 def _fastest(structure: Structure) -> Any:
-    """A bound on the largest |λ| of the flow at rest, from its row sums after balancing x against v."""
-    leaves = jax.tree.leaves(structure)
-    axes = jax.tree.map(lambda leaf: 0 if jnp.ndim(leaf) else None, structure)
-    count = max((jnp.shape(leaf)[0] for leaf in leaves if jnp.ndim(leaf)), default=1)
+    """The largest |λ| of the flow at rest."""
+    shapes = [jnp.shape(leaf) for leaf in jax.tree.leaves(structure)]
+    sets = max((shape[0] for shape in shapes if shape), default=1)
+    matrices = np.asarray(_jacobians(as_arrays(structure), jnp.zeros(sets)))
+    return np.abs(np.linalg.eigvals(matrices)).max(axis=-1) if np.isfinite(matrices).all() else 0.0
+
+
+@eqx.filter_jit
+def _jacobians(structure: Structure, lanes: Any) -> Any:
+    """Derivatives of the flow at rest with respect to the state, one matrix per parameter set."""
 
     def jacobian(structure, _):
         system = structure.compile()
         zero = tuple(jnp.zeros(()) for _ in system.inverse_masses)
         state = tuple(jnp.asarray(s, float) for s in system.start(zero, zero))
         inputs = tuple(jnp.zeros(()) for _ in system.forced_masses)
-        rows = jax.jacfwd(lambda y: jnp.stack(system.flow(tuple(y), None, inputs)))(jnp.stack(state))
-        return rows
+        return jax.jacfwd(lambda y: jnp.stack(system.flow(tuple(y), None, inputs)))(jnp.stack(state))
 
-    matrices = np.asarray(jax.jit(jax.vmap(jacobian, in_axes=(axes, 0)))(structure, jnp.zeros(count)))
-    if not np.isfinite(matrices).all():
-        return 0.0
-    return np.abs(np.linalg.eigvals(matrices)).max(axis=-1)
+    return jax.vmap(jacobian, in_axes=(batch_axes(structure), 0))(structure, lanes)
 
 
 def check_start(structure: Structure, displacement: Any, velocity: Any) -> tuple[Any, dict[str, int]]:

@@ -20,15 +20,17 @@ from vibayes.simulation.checks import (
     check_start,
     check_structure,
 )
+from vibayes.simulation.cores import in_parts
 from vibayes.simulation.drive import AnalyticDrive, table_drive
 from vibayes.simulation.exact import Exact
 from vibayes.simulation.lanes import Clock
 from vibayes.simulation.march import march
 from vibayes.simulation.method import Method
 from vibayes.simulation.outcome import solution_of
-from vibayes.simulation.run import Raw, Recording, run, run_nested
+from vibayes.simulation.run import Raw, Recording, batch_axes, run, run_nested
 from vibayes.simulation.runge_kutta import EventLocated, FixedStep
 from vibayes.simulation.solution import Solution
+from vibayes.structure.element import as_arrays
 from vibayes.structure.structure import Structure
 
 _FIRST_ROOM = {True: 4096, False: 256}
@@ -90,8 +92,7 @@ def simulate(
     traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((bound, drive)))
     clock = clock._replace(max_steps=1_000_000 + 400 * clock.pieces if max_steps is None else max_steps)
     keep = keep._replace(states=states and not traced)
-    # Numbers as arrays: other values then run the same compiled program.
-    bound = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), bound)
+    bound = as_arrays(bound)
     how: Method = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), method)
     one = jnp.ones(batch or 1)
     if traced:
@@ -107,7 +108,20 @@ def simulate(
     return solution_of(structure, bound, how, clock, keep, raw, batch)
 
 
-def _raw(method, bound, drive, drive_axes, start, one, clock, keep, runner=run) -> Raw:
+def _raw(method, bound, drive, drive_axes, start, one, clock, keep) -> Raw:
+    """Run all lanes, on all cores."""
+
+    def run_part(part):
+        return _run(method, *part, clock, keep, drive_axes)
+
+    whole = (bound, drive, start, one)
+    axes = tuple(map(batch_axes, whole))
+    if drive_axes is None:
+        axes = (axes[0], jax.tree.map(lambda _: None, drive), *axes[2:])
+    return in_parts(run_part, whole, axes, one.shape[0])
+
+
+def _run(method, bound, drive, start, one, clock, keep, drive_axes, runner=run) -> Raw:
     if isinstance(method, FixedStep) and not method.locates:
         return Raw(march(method, bound, drive, drive_axes, start, one, clock, keep), None, None)
     return runner(method, bound, drive, drive_axes, start, one, clock, keep)
@@ -127,7 +141,7 @@ def _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, ke
         for i, value in zip(moving, values, strict=True):
             filled[i] = value
         bound = jax.tree.unflatten(tree, filled)
-        return _raw(method, bound, drive, drive_axes, start, one, clock, keep, run_nested).rows
+        return _run(method, bound, drive, start, one, clock, keep, drive_axes, run_nested).rows
 
     rows = jax.custom_jvp(rows_of)
 

@@ -17,7 +17,7 @@ unknown and to be looked up by that name. Binding a structure to values replaces
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
@@ -71,6 +71,8 @@ class Element(eqx.Module):
     """True when a mode can hold the velocity at zero with whatever force that takes (dry friction)."""
     needs_events: ClassVar[bool] = False
     """True when the law has memory that only events update, so that it cannot be run without locating them."""
+    simpler_at: ClassVar[Mapping[str, tuple[float, ...]]] = {}
+    """Known values of a field, as of an exponent, that make the law simpler: the simulator is compiled for them."""
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -137,6 +139,35 @@ class Link(eqx.Module):
     start: str = eqx.field(static=True)
     stop: str = eqx.field(static=True)
     name: str | None = eqx.field(static=True, default=None)
+
+
+class Settled(eqx.Module):
+    """A number the simulator is compiled for. It is no leaf, so it stays a plain number where leaves become arrays."""
+
+    value: float = eqx.field(static=True)
+
+
+def plain(value: Any) -> Any:
+    """The number inside a `Settled`; anything else as it is."""
+    return value.value if isinstance(value, Settled) else value
+
+
+def as_arrays(tree: Any) -> Any:
+    """Numbers as arrays, so that other values run the same compiled program, but for those that make a law simpler."""
+
+    def settle(node):
+        if not isinstance(node, Element):
+            return node
+        known = {field: getattr(node, field) for field in node.simpler_at}
+        simple = [f for f, v in known.items() if isinstance(v, int | float) and v in node.simpler_at[f]]
+        return (
+            eqx.tree_at(lambda e: [getattr(e, f) for f in simple], node, [Settled(float(known[f])) for f in simple])
+            if simple
+            else node
+        )
+
+    settled = jax.tree.map(settle, tree, is_leaf=lambda node: isinstance(node, Element))
+    return jax.tree.map(lambda leaf: jnp.asarray(leaf, float), settled)
 
 
 def is_name(leaf: Any) -> bool:

@@ -15,7 +15,7 @@ import equinox as eqx
 import numpy as np
 
 from vibayes.structure.element import Check, Local, Parameter, Scalar
-from vibayes.structure.elements.sign_switched import SignSwitched, positive_power
+from vibayes.structure.elements.sign_switched import SMALL, SignSwitched, positive_power
 
 
 class BoucWen(SignSwitched):
@@ -43,6 +43,7 @@ class BoucWen(SignSwitched):
     velocity_events: bool = eqx.field(static=True, default=True)
     force_events: bool = eqx.field(static=True, default=True)
     states = ("z",)
+    simpler_at = {"n": SMALL}  # noqa: RUF012
 
     def force(self, local: Local) -> Scalar:
         """f = z."""
@@ -84,6 +85,7 @@ class BoucWenBenchmark(SignSwitched):
     velocity_events: bool = eqx.field(static=True, default=True)
     force_events: bool = eqx.field(static=True, default=True)
     states = ("z",)
+    simpler_at = {"nu": SMALL}  # noqa: RUF012
 
     def force(self, local: Local) -> Scalar:
         """f = z."""

@@ -20,9 +20,9 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from vibayes.structure.element import Check, Local, Parameter, Scalar
+from vibayes.structure.element import Check, Local, Parameter, Scalar, plain
 from vibayes.structure.elements.bouc_wen import bouc_wen_pull, exponent_checks
-from vibayes.structure.elements.sign_switched import SignSwitched, positive_power
+from vibayes.structure.elements.sign_switched import SMALL, SignSwitched, positive_power
 
 # exp(−27²) ≈ 1e-317: so many widths ζ₂ away from its centre the pinching is nil.
 _REACH = 27.0
@@ -80,6 +80,7 @@ class BoucWenBaberNoori(SignSwitched):
     velocity_events: bool = eqx.field(static=True, default=True)
     force_events: bool = eqx.field(static=True, default=True)
     states = ("z", "energy")
+    simpler_at = {"n": SMALL, "zeta10": (0.0,)}  # noqa: RUF012
 
     def force(self, local: Local) -> Scalar:
         """r = αkx + (1 − α)kz."""
@@ -100,10 +101,11 @@ class BoucWenBaberNoori(SignSwitched):
 
     def _pinching(self, loading: Scalar, energy: Scalar, nu: Scalar) -> Scalar:
         """h, with its limit 1 where the width ζ₂ vanishes; ``loading`` is z sgn(v)."""
-        if isinstance(self.zeta10, int | float) and self.zeta10 == 0:
+        zeta10 = plain(self.zeta10)
+        if isinstance(zeta10, int | float) and zeta10 == 0:
             return 1.0
-        limit = positive_power(nu * (self.beta + self.gamma), -1.0 / self.n)
-        severity = -self.zeta10 * jnp.expm1(-self.p * energy)
+        limit = positive_power(nu * (self.beta + self.gamma), -1.0 / plain(self.n))
+        severity = -zeta10 * jnp.expm1(-self.p * energy)
         width = (self.psi0 + self.delta_psi * energy) * (self.lam + severity)
         away = loading - self.q * limit
         near = (jnp.abs(away) < _REACH * width) & (width > _NARROWEST)

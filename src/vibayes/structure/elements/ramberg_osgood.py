@@ -20,9 +20,9 @@ from collections.abc import Iterator
 import jax.numpy as jnp
 import numpy as np
 
-from vibayes.structure.element import Check, Element, Local, Parameter, Scalar, sign_of, slow_loading
+from vibayes.structure.element import Check, Element, Local, Parameter, Scalar, plain, sign_of, slow_loading
 from vibayes.structure.elements.bouc_wen import exponent_checks
-from vibayes.structure.elements.sign_switched import positive_power
+from vibayes.structure.elements.sign_switched import SMALL, positive_power
 
 _SKELETON_ON, _SKELETON_BACK, _BRANCH_ON, _BRANCH_BACK = 0, 1, 2, 3
 
@@ -55,6 +55,7 @@ class RambergOsgood(Element):
     factor: Parameter = 1.0
     states = ("r", "r0", "r_max")
     needs_events = True
+    simpler_at = {"exponent": SMALL}  # noqa: RUF012
 
     @property
     def modes(self) -> tuple[str, ...]:
@@ -74,8 +75,9 @@ class RambergOsgood(Element):
         r, reversal, _ = local.states
         # Both r on the skeleton and r − r₀ on a branch have the sign of the motion.
         distance = _direction(local.mode) * jnp.where(_on_branch(local.mode), 0.5 * (r - reversal), r)
-        steepness = positive_power(distance / self.yield_force, self.exponent - 1)
-        tangent = self.stiffness / (1.0 + self.factor * self.exponent * steepness)
+        exponent = plain(self.exponent)
+        steepness = positive_power(distance / self.yield_force, exponent - 1)
+        tangent = self.stiffness / (1.0 + self.factor * exponent * steepness)
         return tangent * local.velocity, 0.0 * local.velocity, 0.0 * local.velocity
 
     def guards(self, local: Local) -> tuple[Scalar, ...]:

@@ -7,10 +7,14 @@ and C (velocity only): the sign is then taken from the state at every instant, a
 from __future__ import annotations
 
 from abc import abstractmethod
+from math import prod
 
 import jax.numpy as jnp
 
-from vibayes.structure.element import Element, Local, Scalar, sign_of, slow_loading
+from vibayes.structure.element import Element, Local, Scalar, Settled, plain, sign_of, slow_loading
+
+SMALL = (1.0, 2.0, 3.0, 4.0)
+"""Exponents that are computed by multiplication."""
 
 
 class SignSwitched(Element):
@@ -73,13 +77,17 @@ class SignSwitched(Element):
         return jnp.where(local.velocity >= 0, 0, 2) + jnp.where(local.states[0] >= 0, 0, 1)
 
 
-def positive_power(base: Scalar, exponent: Scalar) -> Scalar:
+def positive_power(base: Scalar, exponent: Scalar | Settled) -> Scalar:
     """base^exponent for base ≥ 0, with the limit at zero and finite derivatives there.
 
-    A located state may undershoot zero by rounding; it counts as zero then.
+    Below zero it goes on smoothly, as an even function where the exponent is even and as an odd one elsewhere: a trial
+    step looks beyond the event at zero before it is cut back, and must not meet a kink there.
     """
-    if isinstance(exponent, int | float) and exponent == int(exponent) and 0 <= exponent <= 4:
-        return jnp.asarray(base) ** int(exponent) if exponent else jnp.ones_like(base)
-    safe = jnp.where(base > 0, base, 1.0)
+    exponent = plain(exponent)
+    if isinstance(exponent, int | float) and exponent in (0, *SMALL):
+        return prod([base] * int(exponent), start=1.0)
+    size = jnp.abs(base)
+    safe = jnp.where(size > 0, size, 1.0)
     at_zero = jnp.where(exponent == 0, 1.0, 0.0)
-    return jnp.where(base > 0, safe**exponent, at_zero)
+    sign = jnp.where(exponent % 2 == 0, 1.0, sign_of(base))
+    return sign * jnp.where(size > 0, safe**exponent, at_zero)
