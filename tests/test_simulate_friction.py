@@ -147,9 +147,10 @@ def test_every_turning_point_is_one_standstill_and_one_break_away(method, accura
     solution = vb.simulate(OSCILLATOR, silence(41, 9.0), {"f": 2.0, "o": 0.0}, method=method, displacement=0.31)
     assert solution.events is not None
     moves = [after for *_, after in solution.events.rows()]
-    assert moves == ["sliding back", "stuck", "sliding on", "stuck"] * 4
+    # Breaking away out of the initial state is no event: the mass was never held there.
+    assert moves == (["stuck", "sliding on", "stuck", "sliding back"] * 4)[:-1]
     np.testing.assert_allclose(
-        solution.events.time, np.repeat(np.arange(9), 2)[1:-1] * HALF_PERIOD, rtol=0, atol=10 * accuracy
+        solution.events.time, np.repeat(np.arange(9), 2)[2:-1] * HALF_PERIOD, rtol=0, atol=10 * accuracy
     )
 
 

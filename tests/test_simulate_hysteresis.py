@@ -68,8 +68,6 @@ def test_event_located_gives_the_exact_response_of_bilinear_hysteresis(drive):
 @BOTH_METHODS
 @BOTH_DRIVES
 def test_no_element_switches_twice_at_one_instant(drive, method):
-    if method == "exact":
-        pytest.xfail("open: twins that switch at one instant make the exact method record a turn and a yield more")
     solution = twins(drive, method)
     for element in ("M", "F"):
         assert np.diff(times_of(solution, element)).min() > 1e-6

@@ -90,7 +90,7 @@ def _search(guards, resting, evaluate, stretch, rounds) -> tuple[Scalar, Scalar]
 
     Each entry of ``guards`` holds the coefficients of one guard, or of many in arrays.
     """
-    leaving, theta, bounds, bends = [], jnp.full_like(stretch, _FAR), [], []
+    leaving, theta, frees, bounds, bends = [], jnp.full_like(stretch, _FAR), [], [], []
     for guard, rests in zip(guards, resting, strict=True):
         bounds.append(2.0 * guard[2] + sum(k * (k - 1.0) * jnp.minimum(c, 0.0) for k, c in enumerate(guard) if k > 2))
         upper = 2.0 * guard[2] + sum(k * (k - 1.0) * c for k, c in enumerate(guard) if k > 1) - bounds[-1]
@@ -99,21 +99,26 @@ def _search(guards, resting, evaluate, stretch, rounds) -> tuple[Scalar, Scalar]
         out = jnp.where(rests, sum(guard) < 0.0, out)
         free = jnp.where(rests, jnp.where(out, 0.0, _FAR), free)
         leaving.append(out)
+        frees.append(free)
         theta = jnp.minimum(theta, jnp.min(free))
     theta = jnp.minimum(theta, 1.0)
     for _ in range(rounds):
         gain = jnp.full_like(theta, _FAR)
-        for (g, slope), bound, rests in zip(evaluate(theta), bounds, resting, strict=True):
-            gain = jnp.minimum(gain, jnp.min(jnp.where(rests, _FAR, _advance(g, slope, bound))))
+        for (g, slope), bound, free, rests in zip(evaluate(theta), bounds, frees, resting, strict=True):
+            safe = jnp.maximum(_advance(g, slope, bound), free - theta)
+            gain = jnp.minimum(gain, jnp.min(jnp.where(rests, _FAR, safe)))
         theta = jnp.minimum(theta + gain, 1.0)
     best, fired = jnp.full_like(theta, _FAR), jnp.full_like(theta, -1.0)
-    for number, bend, rests, (g, slope) in zip(_numbers(guards), bends, resting, evaluate(theta), strict=True):
+    each_guard = zip(_numbers(guards), frees, bends, resting, evaluate(theta), strict=True)
+    for number, free, bend, rests, (g, slope) in each_guard:
         fall, height = jnp.maximum(-slope, 1e-100), jnp.maximum(g, 0.0)
         time = height * rough_inverse(fall)
         # A crossing is certain, and one Newton step finds it, when the guard cannot bend away before it gets there.
         certain = height * bend <= 0.25 * fall * fall
         polishable = height * height * bend <= _POLISH * fall * fall * fall
         near = ~rests & (slope < 0.0) & certain & polishable
+        # A guard that began on its boundary and rises from it must not fall by the rounding of its beginning.
+        near &= theta + time >= free
         time = jnp.where(near & (time <= 1e-3) & (theta + time <= 1.0), time, _FAR)
         soonest = jnp.min(time)
         mine = jnp.min(jnp.where(time <= soonest, number, jnp.inf))
