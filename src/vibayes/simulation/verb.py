@@ -112,7 +112,8 @@ def _raw(method, bound, drive, drive_axes, start, one, clock, keep) -> Raw:
     """Run all lanes, on all cores."""
 
     def run_part(part):
-        return _run(method, *part, clock, keep, drive_axes)
+        bound, drive, start, one = part
+        return _run(method, bound, drive, start, one, clock, keep, drive_axes)
 
     whole = (bound, drive, start, one)
     axes = tuple(map(batch_axes, whole))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from math import prod
+from typing import Any
 
 import jax.numpy as jnp
 
-from vibayes.structure.element import Element, Local, Scalar, Settled, plain, sign_of, slow_loading
+from vibayes.structure.element import Element, Local, Scalar, plain, sign_of, slow_loading
 
 SMALL = (1.0, 2.0, 3.0, 4.0)
 """Exponents that are computed by multiplication."""
@@ -77,7 +78,7 @@ class SignSwitched(Element):
         return jnp.where(local.velocity >= 0, 0, 2) + jnp.where(local.states[0] >= 0, 0, 1)
 
 
-def positive_power(base: Scalar, exponent: Scalar | Settled) -> Scalar:
+def positive_power(base: Scalar, exponent: Any) -> Scalar:
     """base^exponent for base ≥ 0, with the limit at zero and finite derivatives there.
 
     Below zero it goes on smoothly, as an even function where the exponent is even and as an odd one elsewhere: a trial
