@@ -50,6 +50,23 @@ def law(element: vb.Element) -> vb.Structure:
 
 BAD: dict[str, tuple[Callable[[], Any], str]] = {
     # Signals
+    "rows of unequal length": (
+        lambda: anything.Sampled([[1.0, 2.0], [3.0]], 10.0, vb.StraightLines()),
+        "Sampled.values: expected rows of one length",
+    ),
+    "text as rate": (
+        lambda: anything.Sampled([0.0, 1.0], "fast", vb.StraightLines()),
+        "Sampled.rate: expected a number, got 'fast'",
+    ),
+    "text as amplitude": (lambda: anything.Sine("big", 1.0), "signal: expected a number, got 'big'"),
+    "text as seed": (
+        lambda: anything.band_limited_noise("today", 100.0, 100, 1.0),
+        "band_limited_noise.key: expected a key of jax.random or a whole number, got 'today'",
+    ),
+    "derivative by the excitation": (
+        lambda: jax.grad(lambda a: excite(vb.Sine(a, 1.0), **SMOOTH).outputs.sum())(1.0),
+        "simulate.excitation: expected a signal that is held fixed",
+    ),
     "numpy array as excitation": (
         lambda: excite(np.zeros(11)),
         r"simulate.excitation: expected a sampled signal, .* got an array of shape \(11,\); make it Sampled\(values",
@@ -363,13 +380,18 @@ BAD: dict[str, tuple[Callable[[], Any], str]] = {
         r"simulate.method: expected a method object, got 'exact'; try Exact\(\)",
     ),
     "class of a method": (lambda: oscillate(method=vb.Exact), "simulate.method: expected a method object, got <class"),
+    "text as number of steps": (
+        lambda: anything.FixedStep("4"),
+        "FixedStep.substeps: expected a whole number ≥ 1, got '4'",
+    ),
+    "text as order": (lambda: anything.Exact("20"), "Exact.order: expected 6 to 40 terms, got '20'"),
     "negative tolerance": (
         lambda: vb.EventLocated(rtol=-1e-8),
         "EventLocated.rtol: expected a tolerance between 0 and 1, got -1e-08; try 1e-8",
     ),
     "tolerance that is text": (
-        lambda: oscillate(method=anything.EventLocated(rtol="1e-8")),
-        "EventLocated.rtol: expected a number, got '1e-8'",
+        lambda: anything.EventLocated(rtol="1e-8"),
+        "EventLocated.rtol: expected a tolerance between 0 and 1, got '1e-8'",
     ),
     "limit of no steps": (
         lambda: oscillate(max_steps=0),

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy.typing as npt
 from jax.typing import ArrayLike
 
+from vibayes.errors import InvalidInput
 from vibayes.excitation.concrete import require_count, require_positive
 from vibayes.excitation.hold import Hold
 from vibayes.excitation.sampled import Sampled
@@ -29,7 +30,10 @@ def number(value: npt.ArrayLike) -> jax.Array:
         >>> number(3).shape
         ()
     """
-    return jnp.asarray(value, dtype=float)
+    try:
+        return jnp.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidInput("field of a signal", "a number", repr(value), "write it as one") from None
 
 
 class Analytic(eqx.Module):

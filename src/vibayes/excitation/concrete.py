@@ -6,6 +6,10 @@ there is nothing to compare then, and every check here passes silently.
 
 from __future__ import annotations
 
+from typing import Any
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
@@ -89,6 +93,22 @@ def require_count(where: str, value: object, least: int, remedy: str) -> None:
     # A bool is an int to Python, but True samples is a slip of the pen.
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidInput(where, f"a whole number, {least} or more", repr(value), remedy)
+
+
+def as_key(where: str, key: Any) -> jax.Array:
+    """A key of ``jax.random``, made from a whole number where one came as seed.
+
+    Examples:
+        >>> from vibayes.excitation.concrete import as_key
+        >>> as_key("noise.key", "today")
+        Traceback (most recent call last):
+        vibayes.errors.InvalidInput: noise.key: expected a key of jax.random or a whole number, got 'today'; try 0.
+    """
+    if isinstance(key, int | np.integer) and not isinstance(key, bool):
+        return jax.random.key(int(key))
+    if not (isinstance(key, jax.Array) and (jnp.issubdtype(key.dtype, jax.dtypes.prng_key) or key.shape == (2,))):
+        raise InvalidInput(where, "a key of jax.random or a whole number", repr(key), "try 0")
+    return key
 
 
 def _refuse(where: str, numbers: np.ndarray, wrong: np.ndarray, expected: str, remedy: str) -> None:

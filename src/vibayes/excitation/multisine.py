@@ -20,7 +20,7 @@ from jax.typing import ArrayLike
 
 from vibayes.errors import InvalidInput
 from vibayes.excitation.analytic import Analytic, number
-from vibayes.excitation.concrete import require_finite, require_not_negative, require_positive
+from vibayes.excitation.concrete import as_key, require_finite, require_not_negative, require_positive
 from vibayes.excitation.series import Series, sine_and_cosine
 
 
@@ -73,16 +73,16 @@ class Multisine(Analytic):
 
 
 def random_phase_multisine(
-    key: jax.Array, rms: ArrayLike, low_hz: float, high_hz: float, period: float, odd: bool = False
+    key: jax.Array | int, rms: ArrayLike, low_hz: float, high_hz: float, period: float, odd: bool = False
 ) -> Multisine:
-    r"""A multisine of flat spectrum and random phases.
+    """A multisine of flat spectrum and random phases.
 
     Its lines are the multiples of ``1 / period`` from ``low_hz`` to ``high_hz`` (both included, zero
-    excluded), all of amplitude :math:`\mathrm{rms}\sqrt{2/L}` for :math:`L` lines, so that the root mean
+    excluded), all of amplitude rms·√(2/L) for L lines, so that the root mean
     square over a period is exactly ``rms`` whatever the phases.
 
     Args:
-        key: a key of ``jax.random``, for the phases.
+        key: a key of ``jax.random`` or a whole number as seed, for the phases.
         rms: root mean square over a period, in the unit of the signal.
         low_hz: lower edge of the band.
         high_hz: upper edge of the band.
@@ -115,6 +115,6 @@ def random_phase_multisine(
             f"none from {low_hz:g} to {high_hz:g} Hz",
             "widen the band or lengthen the period",
         )
-    phases = jax.random.uniform(key, (len(multiples),), float, 0.0, 2.0 * jnp.pi)
+    phases = jax.random.uniform(as_key("random_phase_multisine.key", key), (len(multiples),), float, 0.0, 2.0 * jnp.pi)
     amplitudes = jnp.full(len(multiples), rms * jnp.sqrt(2.0 / len(multiples)))
     return Multisine(amplitudes, jnp.asarray(multiples) / period, phases)

@@ -14,13 +14,13 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from vibayes.errors import InvalidInput
-from vibayes.excitation.concrete import require_count, require_not_negative, require_positive
+from vibayes.excitation.concrete import as_key, require_count, require_not_negative, require_positive
 from vibayes.excitation.hold import Hold, StraightLines
 from vibayes.excitation.sampled import Sampled
 
 
 def band_limited_noise(
-    key: jax.Array,
+    key: jax.Array | int,
     rate: float,
     samples: int,
     standard_deviation: ArrayLike,
@@ -34,7 +34,7 @@ def band_limited_noise(
     their number), rather than only on average, so that records of one nominal level are of one level.
 
     Args:
-        key: a key of ``jax.random``. ``jax.vmap`` over keys for a batch of independent signals.
+        key: a key of ``jax.random`` or a whole number as seed. ``jax.vmap`` over keys for a batch.
         rate: samples per second.
         samples: how many.
         standard_deviation: of the samples, in the unit of the signal.
@@ -76,7 +76,7 @@ def band_limited_noise(
             f"none from {low_hz:g} to {top:g} Hz",
             "widen the band or take more samples",
         )
-    white = jax.random.normal(key, (samples,), float)
+    white = jax.random.normal(as_key("band_limited_noise.key", key), (samples,), float)
     noise = jnp.fft.irfft(jnp.where(inside, jnp.fft.rfft(white), 0.0), n=samples)
     values = standard_deviation * noise / jnp.std(noise)
     return Sampled(values[:, None], rate, hold)

@@ -20,7 +20,10 @@ from vibayes.excitation.hold import Hold
 
 def _as_channels(values: npt.ArrayLike) -> jax.Array:
     """Samples as real numbers with an axis for the channels."""
-    kind = values.dtype if isinstance(values, jax.Array) else np.asarray(values).dtype
+    try:
+        kind = values.dtype if isinstance(values, jax.Array) else np.asarray(values).dtype
+    except ValueError:
+        raise InvalidInput("Sampled.values", "rows of one length", "rows of several", "make them equal") from None
     if not (jnp.issubdtype(kind, jnp.floating) or jnp.issubdtype(kind, jnp.integer)):
         raise InvalidInput("Sampled.values", "real numbers", f"an array of {kind}", "convert it to floating point")
     array = jnp.asarray(values, dtype=float)
@@ -35,7 +38,10 @@ def _as_rate(rate: float) -> float:
             "a traced value",
             "keep the rate out of jit and vmap: it is static",
         )
-    return float(rate)
+    try:
+        return float(rate)
+    except (TypeError, ValueError):
+        raise InvalidInput("Sampled.rate", "a number", repr(rate), "give samples per second") from None
 
 
 class Sampled(eqx.Module):

@@ -18,13 +18,13 @@ from vibayes.excitation.series import Series, product, sine_and_cosine
 
 
 class Sine(Analytic):
-    r"""A sine wave, :math:`u(t) = a \sin(2\pi f t + \varphi) + b`.
+    """A sine wave, u(t) = a sin(2πft + φ) + b.
 
     Args:
-        amplitude: :math:`a`, in the unit of the signal.
-        frequency_hz: :math:`f`.
-        phase: :math:`\varphi`, radians.
-        offset: :math:`b`, in the unit of the signal.
+        amplitude: a, in the unit of the signal.
+        frequency_hz: f.
+        phase: φ, radians.
+        offset: b, in the unit of the signal.
 
     Examples:
         >>> from vibayes.excitation import Sine
@@ -58,21 +58,20 @@ class Sine(Analytic):
 
 
 class ModulatedSine(Analytic):
-    r"""A sine wave that swells and fades, starting from its quietest.
+    """A sine wave that swells and fades, starting from its quietest.
 
-    .. math::
-        u(t) = a\,\frac{1 - d\cos(2\pi f_m t)}{1 + d}\,\sin(2\pi f t + \varphi)
+        u(t) = a (1 − d cos 2πf_m t) / (1 + d) · sin(2πft + φ)
 
-    The division by :math:`1 + d` keeps the loudest amplitude at :math:`a` whatever the depth. At full depth
+    The division by 1 + d keeps the loudest amplitude at a whatever the depth. At full depth
     the wave begins at zero amplitude, so a structure at rest is taken up gently through a range of
     amplitudes.
 
     Args:
-        amplitude: :math:`a`, the largest amplitude, in the unit of the signal.
-        frequency_hz: :math:`f`, of the carrier.
-        modulation_hz: :math:`f_m`, of the swelling.
-        depth: :math:`d`; 0 for none, 1 for fading to nothing, above 1 for passing through nothing.
-        phase: :math:`\varphi`, of the carrier, radians.
+        amplitude: a, the largest amplitude, in the unit of the signal.
+        frequency_hz: f, of the carrier.
+        modulation_hz: f_m, of the swelling.
+        depth: d; 0 for none, 1 for fading to nothing, above 1 for passing through nothing.
+        phase: φ, of the carrier, radians.
 
     Examples:
         >>> from vibayes.excitation import ModulatedSine

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
 import equinox as eqx
@@ -102,10 +101,6 @@ def check_method(method: Method, structure: Structure, excitation: Any, clock: C
     """Refuse a method that cannot treat the structure."""
     if not isinstance(method, Method):
         raise InvalidInput("simulate.method", "a method object", shown(method), "try Exact() or EventLocated()")
-    for setting in fields(method):
-        value = getattr(method, setting.name)
-        if isinstance(value, str):
-            raise InvalidInput(f"{type(method).__name__}.{setting.name}", "a number", repr(value), "write it as one")
     if isinstance(method, Exact):
         curved = [str(link.name) for link in structure.links if not link.element.affine]
         if curved:

@@ -44,8 +44,8 @@ class Exact(Method):
     order: int = eqx.field(static=True, default=20)
 
     def __check_init__(self):
-        if not 6 <= self.order <= 40:
-            raise InvalidInput("Exact.order", "6 to 40 terms", str(self.order), "leave it at its default")
+        if not isinstance(self.order, int) or not 6 <= self.order <= 40:
+            raise InvalidInput("Exact.order", "6 to 40 terms", repr(self.order), "leave it at its default")
 
     @property
     def locates(self) -> bool:

@@ -69,8 +69,8 @@ class EventLocated(Method):
 
     def __check_init__(self):
         for name, value in (("rtol", self.rtol), ("atol", self.atol)):
-            if isinstance(value, int | float) and not 0 < value < 1:
-                raise InvalidInput(f"EventLocated.{name}", "a tolerance between 0 and 1", str(value), "try 1e-8")
+            if isinstance(value, str) or (isinstance(value, int | float) and not 0 < value < 1):
+                raise InvalidInput(f"EventLocated.{name}", "a tolerance between 0 and 1", repr(value), "try 1e-8")
 
     @property
     def locates(self) -> bool:
@@ -140,8 +140,8 @@ class FixedStep(Method):
     events: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self):
-        if self.substeps < 1 or int(self.substeps) != self.substeps:
-            raise InvalidInput("FixedStep.substeps", "a whole number ≥ 1", str(self.substeps), "try 4")
+        if not isinstance(self.substeps, int) or self.substeps < 1:
+            raise InvalidInput("FixedStep.substeps", "a whole number ≥ 1", repr(self.substeps), "try 4")
 
     @property
     def locates(self) -> bool:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.custom_derivatives import SymbolicZero
 
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Analytic, Sampled
@@ -137,28 +138,33 @@ def _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, ke
     leaves, tree = jax.tree.flatten(bound)
     moving = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tracer)]
 
-    def rows_of(*values):
+    def rows_of(values, drive):
         filled = list(leaves)
         for i, value in zip(moving, values, strict=True):
             filled[i] = value
         bound = jax.tree.unflatten(tree, filled)
         return _run(method, bound, drive, start, one, clock, keep, drive_axes, run_nested).rows
 
-    rows = jax.custom_jvp(rows_of)
+    def push(primals, tangents):
+        (values, drive), (tangents, by_drive) = primals, tangents
+        if not all(isinstance(tangent, SymbolicZero) for tangent in jax.tree.leaves(by_drive)):
+            remedy = "differentiate with respect to parameters"
+            raise InvalidInput("simulate.excitation", "a signal that is held fixed", "one to differentiate by", remedy)
 
-    @rows.defjvp
-    def _(primals, tangents):
         def along(direction):
-            pushed = tuple(d * jnp.ones_like(p) for d, p in zip(direction, primals, strict=True))
-            return jax.jvp(rows_of, primals, pushed)
+            pushed = tuple(d * jnp.ones_like(v) for d, v in zip(direction, values, strict=True))
+            return jax.jvp(lambda *moved: rows_of(moved, drive), values, pushed)
 
-        value, slopes = jax.vmap(along, out_axes=(None, 0))(jnp.eye(len(primals)))
+        value, slopes = jax.vmap(along, out_axes=(None, 0))(jnp.eye(len(values)))
         change = jnp.zeros_like(value)
         for slope, tangent in zip(slopes, tangents, strict=True):
-            change = change + slope * (tangent[:, None, None] if jnp.ndim(tangent) else tangent)
+            if not isinstance(tangent, SymbolicZero):
+                change = change + slope * (tangent[:, None, None] if jnp.ndim(tangent) else tangent)
         return value, change
 
-    return rows(*(leaves[i] for i in moving))
+    rows = jax.custom_jvp(rows_of)
+    rows.defjvp(push, symbolic_zeros=True)
+    return rows(tuple(leaves[i] for i in moving), drive)
 
 
 def _default_method(structure: Structure, excitation: Any) -> Method:

@@ -123,9 +123,9 @@ class Viscoelastic(Element):
             value = np.asarray(leaf.stiffness if isinstance(leaf, Spring) else leaf.coefficient)
             if in_chain:
                 remedy = "check the sign, or leave the part out of the network if it is absent"
-                yield Check(~(value > 0), name, "a positive value (the part lies in a chain)", remedy)
+                yield Check(~(value > 0), name, "a positive value (the part lies in a chain)", remedy, value)
             else:
-                yield Check(~(value >= 0), name, "a value ≥ 0", "check the sign")
+                yield Check(~(value >= 0), name, "a value ≥ 0", "check the sign", value)
 
 
 def series(*parts: Spring | Damper | Viscoelastic) -> Viscoelastic:
