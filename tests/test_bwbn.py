@@ -129,6 +129,7 @@ def test_z_tends_to_its_limit():
     assert drive(PLAIN, [0.0, 40.0])[-1, 1] == pytest.approx(0.9 ** (-1 / 1.5), rel=1e-8)
 
 
+@pytest.mark.slow
 def test_locating_events_does_not_change_the_path():
     turns = [0.0, 1.5, -1.2, 2.0, 0.0]
     unlocated = replace(PINCHING, velocity_events=False, force_events=False)

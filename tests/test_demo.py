@@ -8,6 +8,7 @@ pytest.importorskip("matplotlib")
 from vibayes.demo import main
 
 
+@pytest.mark.slow
 def test_demo_writes_pictures_and_events_and_says_so(tmp_path, capsys):
     main(["--out", str(tmp_path / "new" / "folder")])
     told = capsys.readouterr().out

@@ -229,6 +229,7 @@ def extrapolate(order: int, answers: list[np.ndarray]) -> np.ndarray:
     return answers[-1]
 
 
+@pytest.mark.slow
 @every_case
 def test_the_error_of_opensees_falls_towards_our_answer_at_its_order(name, complaints):
     reference, answers = both(name, complaints)

@@ -61,6 +61,7 @@ def test_a_batch_of_inputs_is_the_single_simulations_of_each():
         assert np.max(np.abs(together.outputs[i] - alone) / np.abs(alone).max(axis=0)) < 1e-12
 
 
+@pytest.mark.slow
 def test_a_batch_of_initial_states_is_the_single_simulations_of_each():
     starts, silence = np.array([[0.02], [-0.03]]), vb.Sampled(np.zeros(60), 50.0, vb.ZeroOrderHold())
     together = vb.simulate(OSCILLATOR, silence, one(PARAMETERS, 0), method=vb.Exact(), displacement=starts)
@@ -111,6 +112,7 @@ def test_the_summary_counts_the_failures():
     assert "2 × SUCCESS" in summary and "1 × DIVERGED" in summary
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", UNSTABLE_METHODS.values(), ids=UNSTABLE_METHODS.keys())
 def test_the_limit_of_steps_stops_only_the_sets_that_reach_it(method):
     # The stiffer oscillator needs the more steps.

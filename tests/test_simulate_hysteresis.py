@@ -167,6 +167,7 @@ def lossy_motion() -> tuple[vb.Solution, float]:
     return vb.simulate(structure, drive, method=vb.EventLocated(1e-8, 1e-12), rate=rate, samples=4001), 1 / rate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOSSY)
 def test_hysteretic_energy_is_the_integral_of_hysteretic_force_times_velocity(name):
     solution, h = lossy_motion()

@@ -115,6 +115,7 @@ def trilinear_oscillator():
 ELASTIC = pytest.mark.parametrize("oscillator", [gap_oscillator, trilinear_oscillator], ids=["gap", "trilinear"])
 
 
+@pytest.mark.slow
 @ELASTIC
 def test_exact_conserves_energy_without_damping(oscillator):
     structure, start, period, potential = oscillator()

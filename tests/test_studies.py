@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("studies")]
 ROOT = Path(__file__).parent.parent
 
 
@@ -30,7 +31,6 @@ def located(models) -> dict:
     return {name: result for name, result in models.items() if result["events_located"]}
 
 
-@pytest.mark.slow
 def test_state_events_cover_the_published_models(models):
     assert set(models) == {
         "trilinear_elastic", "bilinear_F_sine", "bilinear_M_sine", "bilinear_F_modulated", "bilinear_M_modulated",
@@ -38,30 +38,25 @@ def test_state_events_cover_the_published_models(models):
     }  # fmt: skip
 
 
-@pytest.mark.slow
 def test_with_located_events_the_error_is_proportional_to_the_tolerance(located):
     assert {name: r["tp_slope"] for name, r in located.items() if not 0.9 < r["tp_slope"] < 1.1} == {}
 
 
-@pytest.mark.slow
 def test_no_event_is_lost_or_made_up_at_any_tolerance(located):
     assert {name: r["lost_events"] for name, r in located.items() if r["lost_events"]} == {}
     assert all(r["event_count_constant"] and r["event_count"] > 0 for r in located.values())
 
 
-@pytest.mark.slow
 def test_locating_events_saves_work_for_the_same_error(located):
     assert {name: r["work_ratio_no_events"] for name, r in located.items() if not r["work_ratio_no_events"] > 1.0} == {}
 
 
-@pytest.mark.slow
 def test_both_bilinear_formulations_and_both_event_choices_see_the_same_events(models):
     for kind in ("sine", "modulated"):
         assert models[f"bilinear_F_{kind}"]["event_count"] == models[f"bilinear_M_{kind}"]["event_count"]
     assert models["bouc_wen_C"]["event_count"] < models["bouc_wen_B"]["event_count"]
 
 
-@pytest.mark.slow
 def test_a_pair_of_crossings_within_a_step_is_found_where_signs_at_its_ends_would_lose_it(models):
     pair = models["trilinear_elastic"]
     assert pair["closest_events_seconds"] < pair["mean_step_seconds"]

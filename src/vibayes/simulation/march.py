@@ -33,7 +33,8 @@ def march(
     system = replace(system, spread=system.size <= FEW)
     state = jax.vmap(lambda s, y, _: s.start(*y), in_axes=(0, batch_axes(start), 0))(system, start, one)
     state = tuple(jnp.broadcast_to(jnp.asarray(s, float), one.shape) for s in state)
-    length = clock.interval / method.substeps
+    substeps = jnp.asarray(method.substeps, jnp.int32)
+    length = clock.interval / substeps
 
     def substep(system, drive, piece, since, state):
         def flow(y, after):
@@ -44,10 +45,10 @@ def march(
 
     def sample(state, first_piece):
         def inner(i, state):
-            piece, since = first_piece + i // method.substeps, (i % method.substeps) * length
+            piece, since = first_piece + i // substeps, (i % substeps) * length
             return jax.vmap(partial(_apply, substep, piece, since), in_axes=(0, drive_axes, 0))(system, drive, state)
 
-        state = jax.lax.fori_loop(0, keep.refinement * method.substeps, inner, state)
+        state = jax.lax.fori_loop(0, keep.refinement * substeps, inner, state)
         return state, row(state, first_piece + keep.refinement)
 
     def row(state, piece):

@@ -136,7 +136,7 @@ class FixedStep(Method):
         FixedStep()
     """
 
-    substeps: int = eqx.field(static=True, default=4)
+    substeps: int = 4
     events: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self):
