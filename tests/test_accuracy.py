@@ -9,6 +9,8 @@ from vibayes.accuracy import AccuracyRun, AccuracyStudy, accuracy
 from vibayes.accuracy.matching import match_events
 from vibayes.errors import InvalidInput
 
+pytestmark = pytest.mark.slow
+
 TOLERANCES = tuple(np.logspace(-3, -10, 15))
 FORCE = vb.Sine(amplitude=0.8, frequency_hz=0.1)
 DURATION = 20.0
@@ -70,7 +72,6 @@ def test_event_times_converge_with_the_tolerance(located):
     assert 0.8 < slope < 1.2
 
 
-@pytest.mark.slow
 def test_default_reference_agrees_with_the_exact_method(bilinear, located):
     exact = vb.simulate(bilinear, FORCE, method=vb.Exact(), rate=1 / DURATION, samples=2)
     assert exact.states is not None and exact.events is not None
@@ -78,7 +79,6 @@ def test_default_reference_agrees_with_the_exact_method(bilinear, located):
     assert np.allclose(located.reference.events.time, exact.events.time, rtol=0, atol=1e-11)
 
 
-@pytest.mark.slow
 def test_a_method_can_be_the_reference(bilinear, located):
     study = accuracy(
         bilinear, FORCE, duration=DURATION, tolerances=[1e-5], reference=vb.Exact(), repeats=1
@@ -114,7 +114,6 @@ def test_all_tolerances_share_one_compiled_simulation():
     assert count([1e-3, 1e-5, 1e-6, 1e-8]) == 0
 
 
-@pytest.mark.slow
 def test_a_sampled_signal_brings_its_own_duration(bilinear):
     signal = FORCE.sampled(rate=5.0, samples=101, hold=vb.StraightLines())
     study = accuracy(bilinear, signal, tolerances=[1e-4, 1e-6, 1e-8], reference=vb.Exact(), repeats=1)
@@ -122,7 +121,6 @@ def test_a_sampled_signal_brings_its_own_duration(bilinear):
     assert study.displacement_errors[-1] < 1e-6
 
 
-@pytest.mark.slow
 def test_error_counts_the_worst_mass_and_the_worst_state():
     chain = vb.Structure.chain([1.0, 2.0], [vb.BoucWen(1.0, 0.3, 0.4), vb.Spring(1.5)], base_acceleration=True)
     study = accuracy(chain, FORCE, duration=10.0, tolerances=[1e-4], repeats=1)

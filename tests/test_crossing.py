@@ -116,6 +116,7 @@ def random_guards(order: int, seed: int) -> np.ndarray:
     return np.array(rows)
 
 
+@pytest.mark.slow
 @ORDERS
 @pytest.mark.parametrize("seed", range(3))
 def test_every_crossing_of_random_guards_is_found_in_order(order, seed):

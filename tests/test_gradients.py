@@ -118,10 +118,8 @@ def wrong(found: dict[str, np.ndarray], true: dict[str, np.ndarray], tolerance: 
 
 CASES = [
     pytest.param("affine", vb.Exact(), 1e-6, id="exact"),
-    pytest.param("affine", vb.EventLocated(1e-9), 1e-5, id="event-located"),
-    pytest.param("affine", vb.FixedStep(8, events=True), 1e-3, id="fixed steps"),
-    pytest.param("curved", vb.EventLocated(1e-9), 1e-3, id="event-located, curved laws"),
-    pytest.param("curved", vb.FixedStep(8, events=True), 1e-5, id="fixed steps, curved laws"),
+    pytest.param("curved", vb.EventLocated(1e-9), 1e-3, id="event-located"),
+    pytest.param("curved", vb.FixedStep(8, events=True), 1e-5, id="fixed steps"),
 ]
 
 

@@ -29,6 +29,8 @@ import pytest
 
 import vibayes as vb
 
+pytestmark = pytest.mark.slow
+
 GROUND_MOTION = Path(__file__).parents[2] / "shared" / "data" / "ground_motions" / "RSN6_IMPVALL.I_I-ELC180-hor1.AT2"
 RATE, SAMPLES = 100.0, 1001
 SUBSTEPS = (1, 2, 4, 8, 16, 32, 64)
@@ -229,7 +231,6 @@ def extrapolate(order: int, answers: list[np.ndarray]) -> np.ndarray:
     return answers[-1]
 
 
-@pytest.mark.slow
 @every_case
 def test_the_error_of_opensees_falls_towards_our_answer_at_its_order(name, complaints):
     reference, answers = both(name, complaints)
@@ -251,7 +252,6 @@ def test_opensees_agrees_when_extrapolated(name, complaints):
     assert np.abs(extrapolate(CASES[name].order, answers) - reference).max() < CASES[name].extrapolated
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [

@@ -12,6 +12,8 @@ from vibayes.errors import InvalidInput
 pytest.importorskip("matplotlib")
 from vibayes.report import figure_of_accuracy, figure_of_event_times, figure_of_history, figure_of_loop, save
 
+pytestmark = pytest.mark.slow
+
 FORCE = vb.Sine(amplitude=0.8, frequency_hz=0.1)
 
 

@@ -42,6 +42,7 @@ def test_a_set_gets_the_same_numbers_in_whatever_place_of_the_batch_it_stands():
     np.testing.assert_array_equal(one_way.outputs, other.outputs[::-1])
 
 
+@pytest.mark.slow
 def test_a_batch_has_the_events_of_its_single_simulations():
     together = vb.simulate(OSCILLATOR, FORCE, PARAMETERS, method=vb.Exact(), events=True).events
     assert together is not None
@@ -51,6 +52,7 @@ def test_a_batch_has_the_events_of_its_single_simulations():
         np.testing.assert_allclose(together.time[together.parameter_set == i], alone.time, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_batch_of_inputs_is_the_single_simulations_of_each():
     keys = jax.random.split(jax.random.key(1), 3)
     forces = [vb.band_limited_noise(key, 50.0, 200, 6.0, high_hz=8.0) for key in keys]
@@ -85,6 +87,7 @@ TAME = {**WILD, "k": np.array([3.0, 9.0, 5.0])}
 UNSTABLE_METHODS = {"exact": vb.Exact(), "event-located": vb.EventLocated(1e-6)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", UNSTABLE_METHODS.values(), ids=UNSTABLE_METHODS.keys())
 def test_a_diverging_set_is_marked_and_ends_in_nan(method):
     solution = vb.simulate(UNSTABLE, PUSH, WILD, method=method)

@@ -7,6 +7,8 @@ from scipy.optimize import brentq
 
 import vibayes as vb
 
+pytestmark = pytest.mark.slow
+
 METHODS = pytest.mark.parametrize(
     "method, accuracy", [(vb.Exact(), 1e-12), (vb.EventLocated(1e-10, 1e-13), 1e-8)], ids=["exact", "event-located"]
 )

@@ -9,6 +9,8 @@ from scipy.integrate import solve_ivp
 
 import vibayes as vb
 
+pytestmark = pytest.mark.slow
+
 # ---- the mixed and the flow-controlled formulation of bilinear hysteresis -------------------------------------------
 
 TWINS = vb.Structure(
@@ -73,7 +75,6 @@ def test_no_element_switches_twice_at_one_instant(drive, method):
         assert np.diff(times_of(solution, element)).min() > 1e-6
 
 
-@pytest.mark.slow
 def test_event_tables_of_yielding_chains_are_those_of_the_exact_method_whatever_the_tolerance():
     structure = vb.Structure.chain(
         ["m1", 1.0], [[vb.BilinearHysteresis("k", "y", "alpha"), vb.Damper("c")], [vb.Spring(120.0), vb.Damper(1.0)]]
@@ -167,7 +168,6 @@ def lossy_motion() -> tuple[vb.Solution, float]:
     return vb.simulate(structure, drive, method=vb.EventLocated(1e-8, 1e-12), rate=rate, samples=4001), 1 / rate
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", LOSSY)
 def test_hysteretic_energy_is_the_integral_of_hysteretic_force_times_velocity(name):
     solution, h = lossy_motion()
@@ -239,7 +239,6 @@ def rewritten_motion() -> vb.Solution:
     return vb.simulate(structure, drive, method=vb.EventLocated(1e-11, 1e-14), rate=20.0, samples=101)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", REWRITTEN)
 def test_event_located_agrees_with_scipy(name):
     law, _, states = REWRITTEN[name]

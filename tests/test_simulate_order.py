@@ -6,6 +6,8 @@ from scipy.special import ellipj, ellipk
 
 import vibayes as vb
 
+pytestmark = pytest.mark.slow
+
 SUBSTEPS = (3, 6, 12)
 
 
@@ -42,7 +44,6 @@ def test_fixed_steps_that_step_over_yielding_lose_their_order():
     assert order_of_fixed_steps(events=False) < 2.5
 
 
-@pytest.mark.slow
 def test_fixed_steps_keep_order_four_across_sticking_and_slipping():
     structure = vb.Structure.single_dof(1.0, [vb.Spring(40.0), vb.CoulombFriction(1.0)])
     run = lambda method: vb.simulate(structure, FORCE, method=method, rate=10.0, samples=61)  # noqa: E731

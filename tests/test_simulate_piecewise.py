@@ -47,6 +47,7 @@ def test_exact_finds_every_crossing_at_its_time():
     np.testing.assert_allclose(solution.events.time, expected.crossings, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_event_located_trilinear_response_meets_its_tolerance():
     force = noise(0, samples=300)
     expected = in_30_digits(USUAL, force).displacement
@@ -124,6 +125,7 @@ def test_exact_conserves_energy_without_damping(oscillator):
     np.testing.assert_allclose(energy, energy[0], rtol=1e-12)
 
 
+@pytest.mark.slow
 @ELASTIC
 def test_exact_returns_to_its_start_after_every_period(oscillator):
     structure, start, period, _ = oscillator()
@@ -166,6 +168,7 @@ def graze(breaks: np.ndarray, method: vb.Method, rate: float = 1.0) -> vb.Soluti
     return vb.simulate(GRAZING, silence, {"b": breaks}, method=method, displacement=-1.0, events=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.31, 1.0])
 def test_exact_finds_both_crossings_of_a_peak_that_passes_by_a_billionth(rate):
     solution = graze(1 / (1 + BEYOND), vb.Exact(), rate)
@@ -201,6 +204,7 @@ def test_event_located_finds_both_crossings_of_every_peak_that_passes_by_more_th
     assert found > 40
 
 
+@pytest.mark.slow
 def test_a_spring_that_nearly_yields_does_not():
     structure = vb.Structure.single_dof(1.0, [vb.BilinearHysteresis(1.0, "y", 0.1)])
     silence = vb.Sampled(np.zeros(60), 1.0, vb.ZeroOrderHold())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("studies")]
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
 
 
