@@ -88,7 +88,7 @@ def _table(structure: Structure, events: Events, lanes: Any, clock: Clock) -> Ev
         j, i = owners[g]
         law = structure.links[j].element
         element.append(str(structure.links[j].name))
-        kind.append(law.guard_names()[i])
+        kind.append(law.event_name(i, int(b[j])))
         old.append(law.modes[b[j]])
         new.append(law.modes[a[j]])
     return EventTable(time, which, tuple(element), tuple(kind), tuple(old), tuple(new))

@@ -95,6 +95,10 @@ class Element(eqx.Module):
         """What each guard's event is called in the event table."""
         return ()
 
+    def event_name(self, guard: int, mode: int) -> str:
+        """What an event is called in the event table; by default after the guard that fell, whatever the mode."""
+        return self.guard_names()[guard]
+
     def switch(self, local: Local, fired: tuple[Scalar, ...]) -> tuple[Scalar, tuple[Scalar, ...]]:
         """Mode and states after an event; ``fired[i]`` is true for the guard that fell."""
         return local.mode, local.states

@@ -81,7 +81,11 @@ class BilinearHysteresis(Element):
 
     def guard_names(self) -> tuple[str, ...]:
         """Yielding on (or turning, when yielding); yielding back."""
-        return ("yield on or turn", "yield back")
+        return ("yield on", "yield back")
+
+    def event_name(self, guard: int, mode: int) -> str:
+        """A fallen guard is a turning point unless the element was elastic."""
+        return self.guard_names()[guard] if mode == _ELASTIC else "turn"
 
     def switch(self, local: Local, fired: tuple[Scalar, ...]):
         """Elastic to yielding with z set exactly to its limit; yielding to elastic."""
@@ -163,7 +167,11 @@ class BilinearHysteresisFlow(Element):
 
     def guard_names(self) -> tuple[str, ...]:
         """Reaching the upper envelope (or turning, on an envelope); reaching the lower."""
-        return ("yield on or turn", "yield back")
+        return ("yield on", "yield back")
+
+    def event_name(self, guard: int, mode: int) -> str:
+        """A fallen guard is a turning point on an envelope."""
+        return self.guard_names()[guard] if mode in (_I, _III) else "turn"
 
     def switch(self, local: Local, fired: tuple[Scalar, ...]):
         """Onto an envelope: nothing to reset. Off an envelope: a new elastic line through the turning point."""
