@@ -1,9 +1,9 @@
 """The loop that advances time, for a batch of parameter sets at once.
 
 Each parameter set is a *lane* with its own time. One pass of the loop moves every lane by one step: to its next
-event, to the end of its piece of input, or as far as its error control allows. Lanes do not wait for one another,
-so a set with many events costs only itself. A lane that has finished or failed stands still; its remaining samples
-stay NaN.
+event, to the end of its piece of input, or as far as its error control allows. Lanes do not wait for one another at
+samples or events; the batch ends with its slowest lane. A lane that has finished or failed stands still; its
+remaining samples stay NaN.
 
 Time is kept as (piece of input, time within it), which does not lose digits over a long record.
 """
