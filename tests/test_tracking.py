@@ -1,0 +1,74 @@
+"""Following a record with many sets: the error is that of a plain simulation, and early rejection loses nothing."""
+
+from functools import cache
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import vibayes as vb
+from vibayes.simulation.drive import table_drive
+from vibayes.simulation.lanes import Clock
+from vibayes.simulation.tracking import Target, track
+from vibayes.structure.element import as_arrays
+
+STRUCTURE = vb.Structure.single_dof(
+    1.0, [vb.Damper("c"), vb.PiecewiseLinearSpring((3e3, "k"), (0.5e-3,))], sensors=[vb.RelativeAcceleration("mass")]
+)
+FORCE = vb.band_limited_noise(0, 100.0, 200, 2.0, high_hz=20.0, hold=vb.StraightLines())
+SETS, LANES = 300, 32
+
+
+@cache
+def case():
+    rng = np.random.default_rng(1)
+    values = {"c": rng.uniform(1.0, 3.0, SETS), "k": rng.uniform(3e3, 9e3, SETS)}
+    measured = np.array(vb.simulate(STRUCTURE, FORCE, {"c": 2.0, "k": 7e3}).outputs)
+    measured += 0.05 * measured.std() * rng.standard_normal(measured.shape)
+    weights = np.full(measured.shape, 100.0 / (measured.size * measured.var()))
+    weights[40:60] = 0.0  # a gap in the record
+    outputs = np.asarray(vb.simulate(STRUCTURE, FORCE, values, states=False).outputs)
+    sums = np.cumsum((weights * (outputs - measured) ** 2).sum(axis=-1), axis=1)
+    return values, Target(jnp.asarray(measured), jnp.asarray(weights)), sums
+
+
+def followed(limit: float, structure: vb.Structure = STRUCTURE):
+    values, target, _ = case()
+    drive = table_drive(FORCE.pieces(), FORCE.values[-1])
+    bound = as_arrays(structure.bind(values))
+    clock = Clock(FORCE.samples - 1, 1.0 / FORCE.rate, 10_000)
+    result = track(vb.Exact(), bound, drive, SETS, jnp.ones(LANES), target, jnp.asarray(limit), clock, 1)
+    return np.asarray(result.total), np.asarray(result.samples)
+
+
+def test_without_a_limit_the_error_is_that_of_the_simulation():
+    total, samples = followed(np.inf)
+    np.testing.assert_allclose(total, case()[2][:, -1], rtol=1e-9)
+    assert (samples == FORCE.samples).all()
+
+
+@pytest.mark.parametrize("limit", [100.0, 10.0, 1.0])
+def test_a_set_is_dropped_at_the_sample_where_it_passes_the_limit_and_never_before(limit):
+    total, samples = followed(limit)
+    sums = case()[2]
+    passes = sums > limit
+    where = np.where(passes.any(axis=1), passes.argmax(axis=1) + 1, FORCE.samples)
+    assert 0 < passes.any(axis=1).sum() and len(np.unique(where)) > 3
+    np.testing.assert_array_equal(samples, where)
+    np.testing.assert_allclose(total, sums[np.arange(SETS), where - 1], rtol=1e-9)
+
+
+def test_a_set_that_fails_counts_as_infinitely_far_and_spoils_no_other():
+    values, target, sums = case()
+    explosive = vb.Structure.single_dof(
+        1.0, [vb.Damper("c"), vb.PiecewiseLinearSpring((3e3, "k"), (0.5e-3,))],
+        sensors=[vb.RelativeAcceleration("mass")],
+    )  # fmt: skip
+    drive = table_drive(FORCE.pieces(), FORCE.values[-1])
+    broken = {**values, "c": np.where(np.arange(SETS) == 7, -1e4, values["c"])}
+    clock = Clock(FORCE.samples - 1, 1.0 / FORCE.rate, 10_000)
+    bound = as_arrays(explosive.bind(broken))
+    total = np.asarray(track(vb.Exact(), bound, drive, SETS, jnp.ones(LANES), target, jnp.asarray(np.inf), clock, 1)[0])
+    assert total[7] == np.inf
+    others = np.arange(SETS) != 7
+    np.testing.assert_allclose(total[others], sums[others, -1], rtol=1e-9)
