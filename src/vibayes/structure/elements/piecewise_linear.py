@@ -12,9 +12,11 @@ b_r, and f(0) = offset fixes that.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Self
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
@@ -29,6 +31,7 @@ class _PiecewiseLinear(Element):
     breaks: tuple[Parameter, ...]
     offset: Parameter = 0.0
     intercepts: tuple[Scalar, ...] | None = None
+    centred: bool = eqx.field(static=True, default=False)
     affine = True
 
     def __check_init__(self):
@@ -40,6 +43,25 @@ class _PiecewiseLinear(Element):
                 "give the border of each pair of neighbouring regions",
             )
 
+    @classmethod
+    def around_zero(
+        cls, central: Parameter, others: Sequence[Parameter], breaks: Sequence[Parameter], offset: Parameter = 0.0
+    ) -> Self:
+        """By the slope of the region that contains zero, and those of the others from left to right.
+
+        For an identification in which a break point may turn out to lie on either side of zero: the central slope
+        stays central wherever the break points go.
+
+        Examples:
+            >>> import vibayes as vb
+            >>> for breaks in ((-1.0, 2.0), (1.0, 2.0)):
+            ...     spring = vb.PiecewiseLinearSpring.around_zero(10.0, (20.0, 30.0), breaks)
+            ...     print(vb.static_force(spring, deformation=[-2.0, 1.5, 3.0]).tolist())
+            [-30.0, 15.0, 50.0]
+            [-20.0, 20.0, 60.0]
+        """
+        return cls((central, *others), tuple(breaks), offset, centred=True)
+
     @abstractmethod
     def _argument(self, local: Local) -> Scalar:
         """Deformation or velocity."""
@@ -50,12 +72,23 @@ class _PiecewiseLinear(Element):
         return tuple(f"region {i + 1}" for i in range(len(self.slopes)))
 
     def prepare(self) -> Element:
-        """Intercepts of the regions, computed once."""
+        """Slopes from left to right and intercepts of the regions, computed once."""
+        slopes = self._from_left_to_right() if self.centred else self.slopes
         intercepts: list[Scalar] = [0.0]
-        for b, left, right in zip(self.breaks, self.slopes[:-1], self.slopes[1:], strict=True):
+        for b, left, right in zip(self.breaks, slopes[:-1], slopes[1:], strict=True):
             intercepts.append(intercepts[-1] + (left - right) * b)
         at_zero = choose(self._region(0.0), tuple(intercepts))
-        return replace(self, intercepts=tuple(c - at_zero + self.offset for c in intercepts))
+        intercepts = [c - at_zero + self.offset for c in intercepts]
+        return replace(self, slopes=slopes, intercepts=tuple(intercepts), centred=False)
+
+    def _from_left_to_right(self) -> tuple[Scalar, ...]:
+        """The central slope in its place among the others."""
+        central, *others = self.slopes
+        zero = self._region(0.0)
+        before, after = (*others, central), (central, *others)
+        return tuple(
+            jnp.where(i < zero, before[i], jnp.where(i == zero, central, after[i])) for i in range(len(self.slopes))
+        )
 
     def _region(self, argument: Scalar) -> Scalar:
         return sum((jnp.where(argument > b, 1, 0) for b in self.breaks), jnp.int32(0))
