@@ -24,6 +24,7 @@ def test_the_central_slope_is_that_at_zero_wherever_the_breaks_lie(breaks, slope
     np.testing.assert_allclose(vb.static_force(centred, deformation=DEFORMATION), expected, rtol=1e-14)
 
 
+@pytest.mark.slow
 def test_one_batch_holds_sets_with_breaks_on_either_side():
     force = vb.band_limited_noise(0, 50.0, 400, 5.0, high_hz=10.0)
     damper, sensors = vb.Damper(0.4), [vb.Displacement("mass")]

@@ -15,6 +15,9 @@ from benchmarks import cases, peer_c, peer_scipy
 TIGHT = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-18}
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def trilinear():
     case = cases.trilinear(sets=8, samples=120)
@@ -78,7 +81,6 @@ def test_scipy_in_one_call_solves_both_laws(trilinear, bouc_wen):
         assert cases.errors(result, ours[1]) < 1e-3
 
 
-@pytest.mark.slow
 def test_diffrax_solves_both_laws(trilinear, bouc_wen):
     pytest.importorskip("diffrax")
     from benchmarks import peer_diffrax as peer

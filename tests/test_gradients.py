@@ -14,6 +14,8 @@ import pytest
 
 import vibayes as vb
 
+pytestmark = pytest.mark.slow
+
 SHAKING = vb.Sine(amplitude=3.0, frequency_hz=0.8, phase=0.3).sampled(20.0, 61, hold=vb.StraightLines())
 Law = tuple[vb.Element, dict[str, float]]
 AFFINE: dict[str, Law] = {
@@ -123,7 +125,6 @@ CASES = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("group, method, tolerance", CASES)
 def test_derivatives_by_every_parameter_of_every_element_are_those_of_differences(group, method, tolerance):
     structure, values = side_by_side(group)
@@ -151,9 +152,7 @@ METHODS = {
     "event-located": (vb.EventLocated(1e-10, 1e-13), 1e-5),
     "fixed steps": (vb.FixedStep(4, events=True), 1e-7),
 }
-EACH_METHOD = pytest.mark.parametrize(
-    "name", ["exact", *(pytest.param(n, marks=pytest.mark.slow) for n in list(METHODS)[1:])]
-)
+EACH_METHOD = pytest.mark.parametrize("name", METHODS)
 
 
 def of_yielding(values, name: str = "exact"):
@@ -173,7 +172,6 @@ def test_forward_derivatives_are_those_of_differences(name):
         assert np.abs(np.asarray(slope) - true).max() < METHODS[name][1] * np.abs(true).max(), parameter
 
 
-@pytest.mark.slow
 @EACH_METHOD
 def test_reverse_derivatives_are_those_of_differences(name):
     weights = np.random.default_rng(2).normal(size=(11, 1))
@@ -183,7 +181,6 @@ def test_reverse_derivatives_are_those_of_differences(name):
         assert abs(float(gradient[parameter]) - (weights * true).sum()) < METHODS[name][1] * scale, parameter
 
 
-@pytest.mark.slow
 def test_the_derivative_of_a_batch_is_that_of_each_set():
     sets = {name: value * np.array([0.9, 1.0, 1.15]) for name, value in VALUES.items()}
     batched = jax.grad(lambda p: jnp.sum(of_yielding(p) ** 2))(sets)
@@ -192,7 +189,6 @@ def test_the_derivative_of_a_batch_is_that_of_each_set():
         assert float(batched[name][2]) == pytest.approx(float(alone[name]), rel=1e-9)
 
 
-@pytest.mark.slow
 def test_a_compiled_gradient_is_the_gradient():
     def loss(p):
         return jnp.sum(of_yielding(p) ** 2)
