@@ -27,6 +27,7 @@ def one(parameters: dict[str, np.ndarray], i: int) -> dict[str, float]:
     return {name: float(values[i]) for name, values in parameters.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS.keys())
 def test_a_batch_is_its_single_simulations(method):
     together = vb.simulate(OSCILLATOR, FORCE, PARAMETERS, method=method)

@@ -12,6 +12,8 @@ from vibayes.simulation.lanes import Clock
 from vibayes.simulation.tracking import Target, track
 from vibayes.structure.element import as_arrays
 
+pytestmark = pytest.mark.slow
+
 STRUCTURE = vb.Structure.single_dof(
     1.0, [vb.Damper("c"), vb.PiecewiseLinearSpring((3e3, "k"), (0.5e-3,))], sensors=[vb.RelativeAcceleration("mass")]
 )
