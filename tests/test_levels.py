@@ -11,7 +11,9 @@ from vibayes.infer.neighbours import Cloud, cloud
 
 pytestmark = pytest.mark.slow
 SETTINGS = Settings(particles=1000)
-RUNS = 8
+RUNS = 16
+SEEDS = range(100, 100 + RUNS)
+"""Not those the settings of the sampler were chosen with."""
 
 
 class Ball:
@@ -61,7 +63,7 @@ def errors_of(case: str) -> tuple[np.ndarray, np.ndarray]:
 
 def errors(candidate: Ball, radius: float) -> tuple[np.ndarray, np.ndarray]:
     """Errors of the logarithm of the mass in several runs, and the standard errors the runs claim."""
-    runs = [climbed(candidate, -(radius**2), seed) for seed in range(RUNS)]
+    runs = [climbed(candidate, -(radius**2), seed) for seed in SEEDS]
     truth = candidate.log_volume(radius)
     return np.array([run.log_mass - truth for run in runs]), np.array([run.standard_error for run in runs])
 
@@ -82,7 +84,7 @@ def test_the_mass_is_the_volume_within_three_standard_errors(case):
 @pytest.mark.parametrize("case", CASES)
 def test_runs_scatter_as_they_say(case):
     found, claimed = errors_of(case)
-    assert 0.25 < found.std(ddof=1) / claimed.mean() < 1.8
+    assert 0.4 < found.std(ddof=1) / claimed.mean() < 2.0
 
 
 def test_jumps_that_ignore_their_own_density_give_a_wrong_mass(monkeypatch):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,9 +10,9 @@ import jax
 import jax.numpy as jnp
 
 from vibayes.simulation.lanes import Clock
-from vibayes.simulation.run import Recording, batch_axes, sensor_row
+from vibayes.simulation.run import Recording, batch_axes, compiled, sensor_row
 from vibayes.simulation.runge_kutta import FixedStep, runge_kutta_4
-from vibayes.simulation.vectors import FEW, hold, spread
+from vibayes.simulation.vectors import hold, spread
 from vibayes.structure.structure import Structure
 
 
@@ -29,8 +28,7 @@ def march(
     keep: Recording,
 ) -> Any:
     """Rows of readings of all lanes, (lanes, samples, readings)."""
-    system = jax.vmap(lambda s, _: s.compile(), in_axes=(batch_axes(structure), 0))(structure, one)
-    system = replace(system, spread=system.size <= FEW)
+    system = compiled(structure, one)
     state = jax.vmap(lambda s, y, _: s.start(*y), in_axes=(0, batch_axes(start), 0))(system, start, one)
     state = tuple(jnp.broadcast_to(jnp.asarray(s, float), one.shape) for s in state)
     substeps = jnp.asarray(method.substeps, jnp.int32)

@@ -52,6 +52,12 @@ def batch_axes(tree: Any) -> Any:
     return jax.tree.map(lambda leaf: 0 if jnp.ndim(leaf) else None, tree)
 
 
+def compiled(structure: Structure, one: Any, few: int = FEW) -> HybridSystem:
+    """The system of every lane; with few states each is kept in an array of its own."""
+    system = jax.vmap(lambda s, _: s.compile(), in_axes=(batch_axes(structure), 0))(structure, one)
+    return replace(system, spread=system.size <= few)
+
+
 def run_lanes(
     method: Method,
     structure: Structure,
@@ -64,8 +70,7 @@ def run_lanes(
     few: int = FEW,
 ) -> Raw:
     """Simulate all lanes; ``start`` holds displacements and velocities, ``one`` is 1.0 per lane."""
-    system = jax.vmap(lambda s, _: s.compile(), in_axes=(batch_axes(structure), 0))(structure, one)
-    system = replace(system, spread=system.size <= few)
+    system = compiled(structure, one, few)
 
     def first_lane(system, drive, start, _):
         inputs = tuple(channel[0] for channel in drive.series(jnp.int32(0), jnp.zeros(()), 0))
