@@ -1,12 +1,14 @@
 """Polynomial springs and dampers."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import vibayes as vb
 from vibayes.errors import InvalidInput
-from vibayes.structure.element import initial_stiffness, parameter_names
+from vibayes.structure.element import Settled, initial_stiffness, parameter_names
+from vibayes.structure.elements.sign_switched import positive_power
 
 GRID = np.linspace(-2.0, 2.0, 9)
 LAWS = pytest.mark.parametrize("law", [vb.PolynomialSpring, vb.PolynomialDamper])
@@ -84,3 +86,20 @@ def test_each_coefficient_needs_a_power(law):
 def test_powers_that_are_negative_or_not_finite_are_refused(law, power):
     with pytest.raises(InvalidInput, match=f"powers ≥ 0, got {power}"):
         law((1.0, 2.0), (1, power))
+
+
+# ---- powers that go on smoothly beyond the event at zero ------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exponent", [1.0, 2.0, 3.0, 4.0])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_whole_power_goes_on_as_itself_below_zero(exponent, known):
+    base = np.array([-0.7, -1e-3, 0.0, 1e-3, 0.7])
+    given = Settled(exponent) if known else jnp.asarray(exponent)
+    np.testing.assert_allclose(positive_power(jnp.asarray(base), given), base**exponent, rtol=1e-14)
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.5, 2.0])
+def test_a_power_has_finite_derivatives_at_zero(exponent):
+    by_base, by_exponent = jax.grad(positive_power, argnums=(0, 1))(0.0, jnp.asarray(exponent))
+    assert np.isfinite(by_base) and by_exponent == 0.0
