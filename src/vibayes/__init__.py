@@ -5,24 +5,39 @@ import jax
 # A posterior in single precision is a wrong posterior.
 jax.config.update("jax_enable_x64", True)
 
-from vibayes import excitation, io, simulation, structure  # noqa: E402
+from vibayes import excitation, io, samplers, simulation, structure  # noqa: E402
+from vibayes.constraints import Increasing, distinct_slopes  # noqa: E402
+from vibayes.distance import NMSE  # noqa: E402
 from vibayes.errors import InvalidInput  # noqa: E402
 from vibayes.excitation import *  # noqa: E402, F403
+from vibayes.inference import infer  # noqa: E402
 from vibayes.io import *  # noqa: E402, F403
+from vibayes.posterior import Posterior  # noqa: E402
+from vibayes.prediction import predict  # noqa: E402
 from vibayes.priors import LogNormal, LogUniform, Normal, Uniform  # noqa: E402
+from vibayes.problem import Problem  # noqa: E402
 from vibayes.record import Record  # noqa: E402
+from vibayes.samplers import *  # noqa: E402, F403
 from vibayes.simulation import *  # noqa: E402, F403
 from vibayes.structure import *  # noqa: E402, F403
 
 __all__ = [
+    "NMSE",
+    "Increasing",
     "InvalidInput",
     "LogNormal",
     "LogUniform",
     "Normal",
+    "Posterior",
+    "Problem",
     "Record",
     "Uniform",
+    "distinct_slopes",
+    "infer",
+    "predict",
     *excitation.__all__,
     *io.__all__,
+    *samplers.__all__,
     *simulation.__all__,
     *structure.__all__,
 ]

@@ -7,5 +7,20 @@ from vibayes.report.figures import (
     figure_of_loop,
     save,
 )
+from vibayes.report.force_map import figure_of_force_map
+from vibayes.report.identification import figure_of_parameters, figure_of_prediction
+from vibayes.report.page import page_of
+from vibayes.report.trace import figure_of_trace
 
-__all__ = ["figure_of_accuracy", "figure_of_event_times", "figure_of_history", "figure_of_loop", "save"]
+__all__ = [
+    "figure_of_accuracy",
+    "figure_of_event_times",
+    "figure_of_force_map",
+    "figure_of_history",
+    "figure_of_loop",
+    "figure_of_parameters",
+    "figure_of_prediction",
+    "figure_of_trace",
+    "page_of",
+    "save",
+]

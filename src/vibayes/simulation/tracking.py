@@ -53,15 +53,19 @@ def track_sets(
     method: Method,
     structure: Structure,
     drive: Any,
-    count: int,
+    count: Any,
     one: Any,
     target: Target,
     limit: Any,
     clock: Clock,
     refinement: int,
 ) -> Tracked:
-    """Follow ``target`` with every set until its error exceeds ``limit`` or the record ends; ``one`` is 1 per lane."""
+    """Follow ``target`` with the first ``count`` sets, each until its error exceeds ``limit`` or the record ends.
+
+    ``one`` is 1 per lane. The number of sets is no part of the compiled program: arrays have room for more.
+    """
     axes, lanes = batch_axes(structure), one.shape[0]
+    room = max(leaf.shape[0] for leaf in jax.tree.leaves(structure) if jnp.ndim(leaf))
     last = target.values.shape[0] - 1
 
     def start(which, _):
@@ -102,7 +106,7 @@ def track_sets(
         done = ~running_on(lane)
         failed = (lane.status != Status.SUCCESS) & (lane.status != Status.OFF_TRACK)
         total = jnp.where(failed, jnp.inf, running.total)
-        at = jnp.where(done, running.which, count)
+        at = jnp.where(done & (running.which < count), running.which, room)
         results = Tracked(
             results.total.at[at].set(total, mode="drop"),
             results.samples.at[at].set(lane.piece // refinement + 1, mode="drop"),
@@ -118,7 +122,7 @@ def track_sets(
         return jnp.any(running.which < count)
 
     first = jax.vmap(start)(jnp.arange(lanes, dtype=jnp.int32), one)
-    results = Tracked(jnp.full(count, jnp.inf), jnp.zeros(count, jnp.int32))
+    results = Tracked(jnp.full(room, jnp.inf), jnp.zeros(room, jnp.int32))
     return jax.lax.while_loop(busy, look, (first, jnp.int32(lanes), results))[2]
 
 

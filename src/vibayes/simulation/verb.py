@@ -85,8 +85,8 @@ def simulate(
     check_structure(structure)
     check_max_steps(max_steps)
     bound = structure.bind(parameters)
-    drive, drive_axes, clock, keep, sets = _excite(structure, excitation, rate, samples)
-    method = _default_method(structure, excitation) if method is None else method
+    drive, drive_axes, clock, keep, sets = excite(structure, excitation, rate, samples)
+    method = default_method(structure, excitation) if method is None else method
     start, started = check_start(structure, displacement, velocity)
     batch = _batch_size({**_sizes(parameters), "excitation": sets, **started})
     check_method(method, bound, excitation, clock)
@@ -167,12 +167,13 @@ def _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, ke
     return rows(tuple(leaves[i] for i in moving), drive)
 
 
-def _default_method(structure: Structure, excitation: Any) -> Method:
+def default_method(structure: Structure, excitation: Any) -> Method:
+    """The exact method where it applies."""
     affine = all(link.element.affine for link in structure.links)
     return Exact() if affine else EventLocated()
 
 
-def _excite(structure: Structure, excitation: Any, rate: float | None, samples: int | None):
+def excite(structure: Structure, excitation: Any, rate: float | None, samples: int | None):
     """The drive, how it is batched, the clock, what to record, and the number of input sets."""
     excitation = check_excitation(excitation, len(structure.inputs))
     rate, samples = check_sampling(excitation, rate, samples)

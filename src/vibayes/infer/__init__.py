@@ -1,1 +1,0 @@
-"""Samplers, one per file. They see callables and arrays only, and know nothing of mechanics."""

@@ -1,0 +1,193 @@
+"""The verb: which of several models explains a record, and with which parameters."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vibayes.candidates import ProblemCandidate
+from vibayes.errors import InvalidInput
+from vibayes.posterior import Level, ModelPosterior, Posterior
+from vibayes.problem import Problem
+from vibayes.progress import Progress
+from vibayes.samplers import FollowAndWeigh
+from vibayes.samplers.search import from_prior
+from vibayes.samplers.shapes import Sampler, Snapshot
+
+_TRIES = 1000
+"""Draws among which the constraints must be met at least once, times the rounds of `from_prior`."""
+
+
+def infer(
+    key: Any,
+    problems: Problem | Sequence[Problem],
+    method: Sampler | None = None,
+    *,
+    max_simulations: int | None = None,
+    max_seconds: float | None = None,
+    progress: bool | Callable[[Level], None] = False,
+) -> Posterior:
+    """Compare models of one record and find their parameters.
+
+    Args:
+        key: a whole number or a JAX random key; the same key gives the same result.
+        problems: the candidates, all of the same record.
+        method: of inference, by default `FollowAndWeigh`.
+        max_simulations: end the run after about so many, with what there is.
+        max_seconds: likewise.
+        progress: show what happens on the terminal, or a function that is called with every level.
+
+    Returns:
+        Probabilities of the models with standard errors, and weighted draws of their parameters. A run that was
+        ended early, by a limit or by the keyboard, says so in its notes.
+
+    Examples:
+        >>> import numpy as np
+        >>> import vibayes as vb
+        >>> time = np.arange(40) / 10.0
+        >>> noise = 0.02 * np.random.default_rng(0).normal(size=40)
+        >>> record = vb.Record.from_arrays(rate=10.0, output={"x": np.exp(-0.7 * time) + noise})
+        >>> def decay(rate):
+        ...     return np.exp(-rate * time)
+        >>> def line(slope):
+        ...     return 1.0 - slope * time
+        >>> problems = [
+        ...     vb.Problem(decay, record, {"rate": vb.Uniform(0.1, 2.0)}),
+        ...     vb.Problem(line, record, {"slope": vb.Uniform(0.0, 1.0)}),
+        ... ]
+        >>> posterior = vb.infer(0, problems, vb.FollowAndWeigh(particles=100, draws=500))
+        >>> posterior.selected.name, 0.7 in posterior["decay"].interval("rate")
+        ('decay', True)
+    """
+    problems = _require_problems(problems)
+    method = FollowAndWeigh() if method is None else method
+    if not isinstance(method, Sampler):
+        raise InvalidInput("infer.method", "a method of inference", repr(method), "try FollowAndWeigh()")
+    for name, limit in (("max_simulations", max_simulations), ("max_seconds", max_seconds)):
+        if limit is not None and not limit > 0:
+            raise InvalidInput(f"infer.{name}", "a positive number", repr(limit), "leave it out for no limit")
+    rng = _generator(key)
+    start = time.perf_counter()
+    candidates = [ProblemCandidate(problem) for problem in problems]
+    _require_possible(candidates)
+    show = _listener(progress, problems)
+    trace: list[Level] = []
+    last: Snapshot | None = None
+    ended = ""
+    try:
+        for last in method.levels(rng, candidates):
+            trace.append(_level(last, candidates, start))
+            show(trace[-1])
+            ended = _spent(trace[-1], max_simulations, max_seconds) if last.stage != "done" else ""
+            if ended:
+                break
+    except KeyboardInterrupt:
+        ended = "interrupted from the keyboard: this is what there was"
+    finally:
+        if isinstance(show, Progress):
+            show.close()
+    seconds = time.perf_counter() - start
+    return _posterior(candidates, last, trace, seconds, ended)
+
+
+def _require_problems(problems: Any) -> tuple[Problem, ...]:
+    given = (problems,) if isinstance(problems, Problem) else tuple(problems)
+    if not given:
+        raise InvalidInput("infer.problems", "at least one Problem", "none", "pose one, as Problem(structure, ...)")
+    for number, problem in enumerate(given):
+        if not isinstance(problem, Problem):
+            raise InvalidInput(f"infer.problems[{number}]", "a Problem", repr(problem), "pose one")
+        if problem.record is not given[0].record and not np.array_equal(
+            problem.record.output, given[0].record.output, equal_nan=True
+        ):
+            remedy = "compare models of the same measurements"
+            raise InvalidInput(f"infer.problems[{number}].record", "the outputs of the first", "others", remedy)
+    names = [problem.name for problem in given]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidInput("infer.problems", "models with names of their own", f"{twice!r} twice", "give each a name")
+    return given
+
+
+def _require_possible(candidates: Sequence[ProblemCandidate]) -> None:
+    """Refuse priors that never meet the constraints."""
+    rng = np.random.default_rng(0)
+    for candidate in candidates:
+        if not len(from_prior(rng, candidate, _TRIES)):
+            remedy = "widen the priors or drop a constraint"
+            where = f"Problem {candidate.name!r}"
+            raise InvalidInput(where, "priors that meet the constraints now and then", "never in 800,000 draws", remedy)
+
+
+def _generator(key: Any) -> np.random.Generator:
+    try:
+        if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
+            key = jax.random.key_data(key)
+        return np.random.default_rng(np.atleast_1d(np.asarray(key)).astype(np.uint32).tolist())
+    except (TypeError, ValueError):
+        raise InvalidInput("infer.key", "a whole number or a JAX key", repr(key), "write infer(0, ...)") from None
+
+
+def _listener(progress: Any, problems: Sequence[Problem]) -> Callable[[Level], Any]:
+    if progress is True:
+        return Progress([problem.name for problem in problems], sys.stderr)
+    return progress if callable(progress) else (lambda level: None)
+
+
+def _level(snapshot: Snapshot, candidates: Sequence[ProblemCandidate], start: float) -> Level:
+    return Level(
+        stage=snapshot.stage,
+        model="" if snapshot.model is None else candidates[snapshot.model].name,
+        threshold=float(snapshot.threshold),
+        followed=float(snapshot.followed),
+        acceptance=float(snapshot.acceptance),
+        particles=tuple(len(draws.points) for draws in snapshot.draws),
+        probabilities=tuple(float(p) for p in snapshot.probabilities),
+        simulations=sum(candidate.count.simulations for candidate in candidates),
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _spent(level: Level, max_simulations: int | None, max_seconds: float | None) -> str:
+    if max_simulations is not None and level.simulations >= max_simulations:
+        return f"ended after {level.simulations:,} simulations, as max_simulations asked: this is what there was"
+    if max_seconds is not None and level.seconds >= max_seconds:
+        return f"ended after {level.seconds:.1f} s, as max_seconds asked: this is what there was"
+    return ""
+
+
+def _posterior(candidates, last: Snapshot | None, trace, seconds: float, ended: str) -> Posterior:
+    notes = [note for note in (ended, last.note if last else "nothing was done") if note]
+    models = []
+    for number, candidate in enumerate(candidates):
+        draws = last.draws[number] if last else None
+        count = candidate.count
+        if count.failures == count.simulations > 0:
+            notes.append(f"every simulation of {candidate.name!r} failed; the first: {count.first_failure}")
+        elif count.failures:
+            share = f"{count.failures:,} of {count.simulations:,} simulations of {candidate.name!r}"
+            notes.append(f"{share} failed and count as infinitely far; the first: {count.first_failure}")
+        points = draws.points if draws else np.empty((0, candidate.size))
+        models.append(
+            ModelPosterior(
+                problem=candidate.problem,
+                probability=float(last.probabilities[number]) if last else float("nan"),
+                standard_error=float(last.standard_errors[number]) if last else float("nan"),
+                log_mass=draws.log_mass if draws else -np.inf,
+                log_mass_error=draws.standard_error if draws else 0.0,
+                draws=candidate.values(points),
+                weights=draws.weights if draws else np.empty(0),
+                distances=draws.distances if draws else np.empty(0),
+                simulations=count.simulations,
+                failures=count.failures,
+                first_failure=count.first_failure,
+            )
+        )
+    threshold = float(last.threshold) if last else float("nan")
+    return Posterior(tuple(models), threshold, tuple(trace), seconds, tuple(notes))

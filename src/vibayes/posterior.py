@@ -1,0 +1,199 @@
+"""What is believed after the record: the probability of every model, and weighted draws of its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from vibayes.errors import InvalidInput
+from vibayes.naming import nearest
+from vibayes.problem import Problem
+
+
+class Interval(NamedTuple):
+    """A range of a parameter that holds a given share of the belief, and as much of the rest on either side."""
+
+    low: float
+    high: float
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, int | float) and self.low <= value <= self.high
+
+
+@dataclass(frozen=True)
+class ModelPosterior:
+    """One model after the record.
+
+    Attributes:
+        problem: the model as it was posed.
+        probability: of the model, given that one of those posed is right.
+        standard_error: Monte Carlo standard error of the probability.
+        log_mass: logarithm of the prior mass within the threshold; minus infinity if no point is.
+        log_mass_error: its standard error.
+        draws: parameters by name, one entry per draw.
+        weights: of the draws; their sum is one.
+        distances: of the draws.
+        simulations: that the model has cost.
+        failures: simulations that could not be carried out or gave no finite numbers.
+        first_failure: what the first of them said.
+    """
+
+    problem: Problem
+    probability: float
+    standard_error: float
+    log_mass: float
+    log_mass_error: float
+    draws: dict[str, np.ndarray]
+    weights: np.ndarray
+    distances: np.ndarray
+    simulations: int
+    failures: int
+    first_failure: str = ""
+
+    @property
+    def name(self) -> str:
+        """Of the model."""
+        return self.problem.name
+
+    @property
+    def effective_draws(self) -> float:
+        """Equally weighted draws that would tell as much."""
+        return float(1.0 / np.sum(self.weights**2)) if len(self.weights) else 0.0
+
+    def mean(self) -> dict[str, float]:
+        """Posterior mean of every parameter."""
+        self._require_draws()
+        return {name: float(self.weights @ values) for name, values in self.draws.items()}
+
+    def standard_deviation(self) -> dict[str, float]:
+        """Posterior standard deviation of every parameter."""
+        means = self.mean()
+        return {n: float(np.sqrt(self.weights @ (v - means[n]) ** 2)) for n, v in self.draws.items()}
+
+    def interval(self, name: str, share: float = 0.9) -> Interval:
+        """The central range that holds a share of the belief in a parameter."""
+        self._require_draws()
+        if name not in self.draws:
+            raise InvalidInput("interval.name", "a parameter", repr(name), nearest(name, tuple(self.draws)))
+        order = np.argsort(self.draws[name])
+        heights = np.cumsum(self.weights[order])
+        ends = np.searchsorted(heights, [0.5 - 0.5 * share, 0.5 + 0.5 * share])
+        low, high = self.draws[name][order][np.minimum(ends, len(order) - 1)]
+        return Interval(float(low), float(high))
+
+    def best(self) -> dict[str, float]:
+        """The draw with the smallest distance."""
+        self._require_draws()
+        return {name: float(values[np.argmin(self.distances)]) for name, values in self.draws.items()}
+
+    def resampled(self, seed: int, count: int) -> dict[str, np.ndarray]:
+        """Equally weighted draws, for predictions and pictures."""
+        self._require_draws()
+        chosen = np.random.default_rng(seed).choice(len(self.weights), count, p=self.weights)
+        return {name: values[chosen] for name, values in self.draws.items()}
+
+    def _require_draws(self) -> None:
+        if not len(self.weights):
+            remedy = "ask a model that has"
+            raise InvalidInput(f"model {self.name!r}", "draws within the threshold", "none", remedy)
+
+
+@dataclass(frozen=True)
+class Level:
+    """One line of the trace of a run: what was done, with which model, and what it had cost by then."""
+
+    stage: str
+    model: str
+    threshold: float
+    followed: float
+    acceptance: float
+    particles: tuple[int, ...]
+    probabilities: tuple[float, ...]
+    simulations: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """All models after the record; `vibayes.infer` makes it.
+
+    Attributes:
+        models: in the order they were posed.
+        threshold: of distance, common to all.
+        trace: what happened, level by level.
+        seconds: the whole inference, compilation included.
+        notes: what must be known of the result; empty if all is well.
+    """
+
+    models: tuple[ModelPosterior, ...]
+    threshold: float
+    trace: tuple[Level, ...]
+    seconds: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def selected(self) -> ModelPosterior:
+        """The most probable model."""
+        if not any(model.probability > 0 for model in self.models):
+            got = "; ".join(self.notes) or "none"
+            raise InvalidInput("Posterior.selected", "a model within the threshold", got, "see Posterior.notes")
+        return max(self.models, key=lambda model: model.probability)
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """Of the models, by name."""
+        return {model.name: model.probability for model in self.models}
+
+    @property
+    def standard_errors(self) -> dict[str, float]:
+        """Of the probabilities, by the name of the model."""
+        return {model.name: model.standard_error for model in self.models}
+
+    @property
+    def simulations(self) -> int:
+        """Of all models."""
+        return sum(model.simulations for model in self.models)
+
+    def __getitem__(self, name: str) -> ModelPosterior:
+        for model in self.models:
+            if model.name == name:
+                return model
+        names = tuple(model.name for model in self.models)
+        raise InvalidInput("Posterior[...]", "the name of a model", repr(name), nearest(name, names))
+
+    def __iter__(self) -> Iterator[ModelPosterior]:
+        return iter(self.models)
+
+    def below(self, threshold: float) -> dict[str, float]:
+        """Probabilities of the models at a smaller threshold, from the same draws."""
+        logs = []
+        for model in self.models:
+            share = float(model.weights[model.distances <= threshold].sum()) if len(model.weights) else 0.0
+            prior = np.log(model.problem.prior_probability)
+            logs.append(model.log_mass + prior + (np.log(share) if share > 0 else -np.inf))
+        top = max(logs)
+        if not np.isfinite(top):
+            return {model.name: 0.0 for model in self.models}
+        shares = np.exp(np.array(logs) - top)
+        return dict(zip(self.probabilities, (shares / shares.sum()).tolist(), strict=True))
+
+    def summary(self) -> str:
+        """A few lines for people."""
+        lines = [f"threshold {self.threshold:.4g}, {self.simulations:,} simulations, {self.seconds:.1f} s"]
+        width = max(len(model.name) for model in self.models)
+        for model in self.models:
+            error = f" ± {model.standard_error:.2f}" if model.probability > 0 else ""
+            failed = f"  ({model.failures:,} of {model.simulations:,} simulations failed)" if model.failures else ""
+            lines.append(f"  {model.name:<{width}}  {model.probability:6.3f}{error}{failed}")
+        if any(model.probability > 0 for model in self.models):
+            chosen = self.selected
+            means = chosen.mean()
+            lines.append(f"{chosen.name}:")
+            wide = max(len(name) for name in means)
+            for name, mean in means.items():
+                low, high = chosen.interval(name)
+                lines.append(f"  {name:<{wide}}  {mean:.5g}   90 % in {low:.5g} … {high:.5g}")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

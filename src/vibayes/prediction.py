@@ -1,0 +1,146 @@
+"""What the models say the structure does: draws of the posterior, simulated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import jax
+import numpy as np
+
+from vibayes.candidates import outputs_of_function, outputs_of_structure
+from vibayes.distance import NMSE
+from vibayes.errors import InvalidInput
+from vibayes.excitation.concrete import as_key
+from vibayes.posterior import ModelPosterior, Posterior
+from vibayes.problem import Problem
+from vibayes.record import Record
+from vibayes.structure import Structure
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Simulated outputs beside those that were measured; `vibayes.prediction.predict` makes it.
+
+    The spread of the draws is what is not known of the parameters. The noise of the measurement is not part of it.
+
+    Attributes:
+        record: what drove the model, and what was measured.
+        outputs: of the draws, of shape (draws, samples, outputs); those that failed are left out.
+        at_mean: outputs with the posterior mean of the parameters, of shape (samples, outputs); NaN if that failed.
+        failures: draws that could not be simulated.
+        distance: that of the problem if it is the normalised mean square error, else the latter as it is.
+        model: the name of the model.
+    """
+
+    record: Record
+    outputs: np.ndarray
+    at_mean: np.ndarray
+    failures: int = 0
+    distance: NMSE = field(default_factory=NMSE)
+    model: str = ""
+
+    def mean(self) -> np.ndarray:
+        """Of the draws, at every sample: of shape (samples, outputs)."""
+        return self.outputs.mean(axis=0)
+
+    def band(self, share: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper edge of the central range that holds a share of the draws, at every sample.
+
+        Examples:
+            >>> import numpy as np
+            >>> import vibayes as vb
+            >>> from vibayes.prediction import Prediction
+            >>> record = vb.Record.from_arrays(rate=1.0, output=[0.0, 1.0])
+            >>> outputs = np.arange(5.0)[:, None, None] * np.ones((5, 2, 1))
+            >>> low, high = Prediction(record, outputs, outputs[2]).band(0.5)
+            >>> low[:, 0].tolist(), high[:, 0].tolist()
+            ([1.0, 1.0], [3.0, 3.0])
+        """
+        if not 0.0 < share <= 1.0:
+            raise InvalidInput("band.share", "a number above 0, at most 1", repr(share), "write 0.9 for 90 %")
+        low, high = np.quantile(self.outputs, [0.5 - 0.5 * share, 0.5 + 0.5 * share], axis=0)
+        return low, high
+
+    @property
+    def nmse(self) -> float:
+        """Normalised mean square error of the mean prediction, in percent."""
+        return self.distance.between(self.record, self.mean())
+
+    @property
+    def nmse_at_mean(self) -> float:
+        """Normalised mean square error of the model with the posterior mean of the parameters, in percent."""
+        return self.distance.between(self.record, self.at_mean)
+
+
+def predict(
+    key: Any, posterior: Posterior | ModelPosterior, record: Record | None = None, draws: int = 200
+) -> Prediction:
+    """Simulate draws of the posterior.
+
+    Args:
+        key: a whole number or a JAX random key, to choose the draws.
+        posterior: one model, or all of them: then the most probable one is meant.
+        record: another record of the same channels, as one that was kept back; by default the one that was learnt from.
+            Simulators of your own take the parameters only, so they cannot be driven by another record.
+        draws: how many; they are taken in proportion to their weights.
+
+    Returns:
+        The outputs of all draws, with their mean, their spread, and their distance from what was measured.
+
+    Examples:
+        >>> import numpy as np
+        >>> import vibayes as vb
+        >>> from vibayes.prediction import predict
+        >>> time = np.arange(40) / 10.0
+        >>> record = vb.Record.from_arrays(rate=10.0, output={"x": np.exp(-0.7 * time)})
+        >>> def decay(rate):
+        ...     return np.exp(-rate * time)
+        >>> problem = vb.Problem(decay, record, {"rate": vb.Uniform(0.1, 2.0)})
+        >>> posterior = vb.infer(0, problem, vb.FollowAndWeigh(particles=100, draws=200, threshold=1.0))
+        >>> prediction = predict(1, posterior, draws=50)
+        >>> prediction.outputs.shape, prediction.nmse < 1.0
+        ((50, 40, 1), True)
+    """
+    model = _require_model(posterior)
+    if not (isinstance(draws, int) and draws > 0):
+        raise InvalidInput("predict.draws", "a positive whole number", repr(draws), "leave it out for 200")
+    problem = model.problem if record is None else _driven_by(model.problem, record)
+    seed = int(jax.random.bits(as_key("predict.key", key)))
+    values, means = model.resampled(seed, draws), model.mean()
+    # The mean goes along as one more set: a batch of its own would be compiled anew.
+    outputs, message = _outputs(problem, {name: np.append(values[name], means[name]) for name in values})
+    good = np.all(np.isfinite(outputs[:-1]), axis=(1, 2))
+    if not good.any():
+        got = f"{draws} failures" + (f", the first: {message}" if message else "")
+        raise InvalidInput(f"predict({model.name!r})", "draws that can be simulated", got, "check the record")
+    distance = problem.distance if isinstance(problem.distance, NMSE) else NMSE()
+    return Prediction(problem.record, outputs[:-1][good], outputs[-1], int((~good).sum()), distance, model.name)
+
+
+def _require_model(posterior: Any) -> ModelPosterior:
+    if isinstance(posterior, Posterior):
+        return posterior.selected
+    if isinstance(posterior, ModelPosterior):
+        return posterior
+    got = type(posterior).__name__
+    raise InvalidInput("predict.posterior", "a Posterior or a model of one", got, "give what infer returns")
+
+
+def _driven_by(problem: Problem, record: Record) -> Problem:
+    """The same problem with another record of the same channels."""
+    if not isinstance(problem.model, Structure):
+        remedy = "leave the record out, or pose the problem with a Structure"
+        raise InvalidInput("predict.record", "none for a simulator of your own", "a record", remedy)
+    if not isinstance(record, Record):
+        raise InvalidInput("predict.record", "a Record", type(record).__name__, "make one with Record.from_arrays")
+    if record.units != problem.record.units:
+        wanted, got = (str(each.units) for each in (problem.record, record))
+        raise InvalidInput("predict.record", f"the channels and units {wanted}", got, "rename, select or convert them")
+    return replace(problem, record=record)
+
+
+def _outputs(problem: Problem, values: dict[str, np.ndarray]) -> tuple[np.ndarray, str]:
+    """Of every set, and what the first that failed said."""
+    outputs_of = outputs_of_structure if isinstance(problem.model, Structure) else outputs_of_function
+    return outputs_of(problem)(values)

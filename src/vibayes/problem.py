@@ -1,0 +1,132 @@
+"""What is to be found out: a structure with unknowns, the record it shall explain, and what was believed before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from vibayes.constraints import Constraint, breaks_in_order
+from vibayes.distance import NMSE, Distance, require_distance
+from vibayes.errors import InvalidInput
+from vibayes.excitation import Hold, Sampled, StraightLines
+from vibayes.priors import Prior, require_priors
+from vibayes.record import Record
+from vibayes.simulation import Method
+from vibayes.structure import Structure
+
+Simulator = Callable[..., Any]
+_NMSE, _STRAIGHT = NMSE(), StraightLines()
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One candidate model of a record.
+
+    Args:
+        model: a `Structure` whose unknowns have names, or a simulator of your own: a function that takes the
+            parameters by name and returns the outputs, of shape (samples,) or (samples, outputs).
+        record: what was measured. A structure is driven by its inputs and compared with its outputs, in their order.
+        priors: one for each unknown.
+        name: of the model, as it appears in results.
+        constraints: functions of the values by name that say which sets are allowed. Break points of piecewise-linear
+            elements are in increasing order without being told.
+        distance: `NMSE`, or a function of the measured and the simulated outputs.
+        prior_probability: of the model in comparison with the others; only ratios matter.
+        hold: what the inputs do between their samples.
+        method: of simulation; by default the one `simulate` would choose.
+        sequential: whether errors build up along the record, as in a simulation; a static map is fitted faster without.
+        vectorised: the simulator takes arrays with one entry per set, and returns (sets, samples) or
+            (sets, samples, outputs).
+
+    Examples:
+        >>> import numpy as np
+        >>> import vibayes as vb
+        >>> time = np.arange(50) / 10.0
+        >>> record = vb.Record.from_arrays(rate=10.0, output={"decay": np.exp(-0.7 * time)})
+        >>> def decay(rate):
+        ...     return np.exp(-rate * time)
+        >>> vb.Problem(decay, record, {"rate": vb.Uniform(0.1, 2.0)}, name="exponential")
+        Problem('exponential': rate; 50 samples of decay)
+    """
+
+    model: Structure | Simulator
+    record: Record
+    priors: Mapping[str, Prior]
+    name: str = ""
+    constraints: Sequence[Constraint] = ()
+    distance: NMSE | Distance = _NMSE
+    prior_probability: float = 1.0
+    hold: Hold = _STRAIGHT
+    method: Method | None = None
+    sequential: bool = True
+    vectorised: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.record, Record):
+            got = type(self.record).__name__
+            raise InvalidInput("Problem.record", "a Record", got, "make one with Record.from_arrays or read_record")
+        names = self._unknowns()
+        object.__setattr__(self, "priors", require_priors("Problem.priors", self.priors, names))
+        object.__setattr__(self, "constraints", self._all_constraints())
+        require_distance("Problem.distance", self.distance)
+        object.__setattr__(self, "name", self.name or self._default_name())
+        p = self.prior_probability
+        if not (np.isfinite(p) and p > 0):
+            remedy = "leave the model out if it is impossible"
+            raise InvalidInput("Problem.prior_probability", "a positive number", repr(p), remedy)
+        if isinstance(self.distance, NMSE):
+            self.distance.per_sample(self.record)  # refuses a record that cannot be compared with
+        if isinstance(self.model, Structure):
+            self._check_channels(self.model)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the unknowns."""
+        return tuple(self.priors)
+
+    def excitation(self) -> Sampled:
+        """The record's inputs as a signal."""
+        return Sampled(self.record.input, self.record.rate, self.hold)
+
+    def __repr__(self) -> str:
+        outputs = ", ".join(self.record.output_names)
+        return f"Problem({self.name!r}: {', '.join(self.parameters)}; {self.record.samples} samples of {outputs})"
+
+    def _unknowns(self) -> tuple[str, ...]:
+        if isinstance(self.model, Structure):
+            if not self.model.parameters:
+                raise InvalidInput("Problem.model", "a structure with unknowns", "none", "write a name for a number")
+            return tuple(self.model.parameters)
+        if not callable(self.model):
+            remedy = "give a Structure or a function of the parameters by name"
+            raise InvalidInput("Problem.model", "a structure or a simulator", repr(self.model), remedy)
+        if not isinstance(self.priors, Mapping) or not self.priors:
+            raise InvalidInput("Problem.priors", "priors by name", repr(self.priors), 'write {"k": Uniform(1, 2)}')
+        return tuple(self.priors)
+
+    def _all_constraints(self) -> tuple[Constraint, ...]:
+        given = [self.constraints] if callable(self.constraints) else list(self.constraints)
+        for number, each in enumerate(given):
+            if not callable(each):
+                remedy = "give functions of the values by name"
+                raise InvalidInput(f"Problem.constraints[{number}]", "a function", repr(each), remedy)
+        implied = ()
+        if isinstance(self.model, Structure):
+            implied = breaks_in_order(link.element for link in self.model.links)
+        return (*given, *(each for each in implied if each not in given))
+
+    def _default_name(self) -> str:
+        return getattr(self.model, "__name__", f"{len(self.priors)} unknowns")
+
+    def _check_channels(self, structure: Structure) -> None:
+        pairs = (("input", structure.inputs, self.record.input), ("output", structure.sensors, self.record.output))
+        for what, wanted, values in pairs:
+            if len(wanted) != values.shape[1]:
+                expected = f"one {what} of the record per {'input' if what == 'input' else 'sensor'} of the structure"
+                got = f"{values.shape[1]} and {len(wanted)}"
+                raise InvalidInput(
+                    "Problem.record", expected, got, f"select the {what}s of the record, or add the rest"
+                )

@@ -1,0 +1,49 @@
+"""Live progress of an inference: one line that is rewritten on a terminal, and now and then a line elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TextIO
+
+from vibayes.posterior import Level
+
+_EVERY = {True: 0.2, False: 10.0}
+"""Seconds between lines, on a terminal and elsewhere."""
+
+
+class Progress:
+    """Shows levels as they come."""
+
+    def __init__(self, names: Sequence[str], stream: TextIO):
+        self._names, self._stream, self._live = names, stream, stream.isatty()
+        self._shown, self._wide = -1e9, 0
+
+    def __call__(self, level: Level) -> None:
+        """Show a level, unless the last one was shown a moment ago."""
+        now = time.monotonic()
+        if now - self._shown < _EVERY[self._live] and level.stage != "done":
+            return
+        self._shown = now
+        line = line_of(level, self._names)
+        end = "\r" if self._live else "\n"
+        self._stream.write(line.ljust(self._wide) + end)
+        self._stream.flush()
+        self._wide = max(self._wide, len(line)) if self._live else 0
+
+    def close(self) -> None:
+        """Leave the last line on the terminal."""
+        if self._live and self._wide:
+            self._stream.write("\n")
+
+
+def line_of(level: Level, names: Sequence[str]) -> str:
+    """What a person wants to know: how far it is, which models are alive, what it has cost."""
+    known = [f"{n} {p:.2f}" for n, p in zip(names, level.probabilities, strict=True) if p > 0]
+    where = f"{level.model}: " if level.model else ""
+    far = f"follows {100 * level.followed:.0f} % within {level.threshold:.3g}"
+    if level.followed >= 1.0:
+        far = f"threshold {level.threshold:.4g}"
+    models = "  " + ", ".join(known) if known else ""
+    rate = f", accepted {100 * level.acceptance:.0f} %" if level.acceptance == level.acceptance else ""
+    return f"{level.seconds:6.1f} s  {level.stage:<8} {where}{far}{rate}, {level.simulations:,} simulations{models}"

@@ -1,0 +1,121 @@
+"""What samplers and their callers agree on: how a model is seen, and what a sampler gives after every level."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+
+class Judged(NamedTuple):
+    """How points compare with the record.
+
+    ``followed`` is the number of samples followed within the limit, ``distance`` the distance over the whole record;
+    it is infinite for points that did not come to the end.
+    """
+
+    followed: np.ndarray
+    distance: np.ndarray
+
+
+class Candidate(Protocol):
+    """A model as a sampler sees it: points in the unit cube, whose prior is uniform where they are allowed."""
+
+    @property
+    def name(self) -> str:
+        """Of the model."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """Samples of the record."""
+        ...
+
+    @property
+    def prior_probability(self) -> float:
+        """Of the model, before the record."""
+        ...
+
+    def allowed(self, points: np.ndarray) -> np.ndarray:
+        """Whether points lie in the cube and meet the constraints."""
+        ...
+
+    def judge(self, points: np.ndarray, limit: float) -> Judged:
+        """Follow the record with every point until the distance passes the limit."""
+        ...
+
+    def adopt(self, rng: np.random.Generator, other: Any, points: np.ndarray) -> np.ndarray:
+        """Points of another model as points of this one: what both have is kept, the rest is drawn from the prior."""
+        ...
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Weighted points of one model within the threshold, and the logarithm of the prior mass they stand for."""
+
+    points: np.ndarray
+    weights: np.ndarray
+    distances: np.ndarray
+    log_mass: float = -np.inf
+    standard_error: float = 0.0
+    """Of the logarithm of the mass."""
+
+    @property
+    def effective(self) -> float:
+        """Equally weighted draws that would tell as much."""
+        return float(np.sum(self.weights) ** 2 / np.sum(self.weights**2)) if len(self.weights) else 0.0
+
+    @staticmethod
+    def none(size: int) -> Draws:
+        """Of a model that does not come within the threshold."""
+        return Draws(np.empty((0, size)), np.empty(0), np.empty(0))
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Where a sampler is after a level: what a person watching wants to know, and the draws so far."""
+
+    stage: str
+    threshold: float
+    followed: float
+    """Share of the record that is followed within the threshold."""
+    acceptance: float
+    probabilities: tuple[float, ...]
+    standard_errors: tuple[float, ...]
+    draws: tuple[Draws, ...]
+    note: str = ""
+    """What a person must know of the result."""
+    model: int | None = None
+    """The model that was worked on, if it was one."""
+
+
+@runtime_checkable
+class Sampler(Protocol):
+    """A method of inference: a small frozen object whose fields are its settings."""
+
+    def levels(self, rng: np.random.Generator, candidates: Sequence[Candidate]) -> Iterator[Snapshot]:
+        """Work level by level; the last snapshot is the result, and any earlier one the best there was."""
+        ...
+
+
+def probabilities_of(draws: Sequence[Draws], candidates: Sequence[Candidate]) -> tuple[np.ndarray, np.ndarray]:
+    """Of the models, from their prior masses; and their standard errors, to first order.
+
+    With p_i proportional to prior_i exp(log_mass_i), the variance of p_i is
+    p_i² [ (1 - p_i)² s_i² + Σ_{j≠i} p_j² s_j² ].
+    """
+    logs = np.array([d.log_mass + np.log(c.prior_probability) for d, c in zip(draws, candidates, strict=True)])
+    if not np.isfinite(logs).any():
+        return np.zeros(len(logs)), np.zeros(len(logs))
+    shares = np.exp(logs - logs.max())
+    p = shares / shares.sum()
+    s = np.array([d.standard_error for d in draws]) * (p > 0)
+    others = np.sum(p**2 * s**2) - p**2 * s**2
+    return p, p * np.sqrt((1.0 - p) ** 2 * s**2 + others)

@@ -1,0 +1,78 @@
+"""Follow a measured record with many parameter sets, on every core: `tracking` for a whole queue of sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vibayes.errors import InvalidInput
+from vibayes.excitation import Sampled
+from vibayes.simulation.checks import check_method
+from vibayes.simulation.cores import cores
+from vibayes.simulation.method import Method
+from vibayes.simulation.tracking import Target, track
+from vibayes.simulation.verb import default_method, excite
+from vibayes.structure.element import as_arrays
+from vibayes.structure.structure import Structure
+
+_ROOM = 2048
+"""Sets that a call of the compiled program takes, so that it is compiled once."""
+_LANES = 256
+
+
+class Follower:
+    """A structure under an excitation beside what was measured.
+
+    ``weights`` are those of the squared errors, of the shape of ``measured``; where one is zero nothing was measured.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        excitation: Sampled,
+        measured: np.ndarray,
+        weights: np.ndarray,
+        method: Method | None = None,
+    ):
+        self.structure = structure
+        self._drive, axes, clock, keep, _ = excite(structure, excitation, None, None)
+        if axes is not None:
+            raise InvalidInput("Follower.excitation", "one signal for all sets", "a batch", "give one at a time")
+        self._clock = clock._replace(max_steps=100_000 + 100 * clock.pieces)
+        self._refinement = keep.refinement
+        chosen = default_method(structure, excitation) if method is None else method
+        check_method(chosen, structure, excitation, clock)
+        self._method = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), chosen)
+        known = np.where(weights > 0, measured, 0.0)
+        self._target = Target(jnp.asarray(known), jnp.asarray(np.where(weights > 0, weights, 0.0)))
+
+    def __call__(self, values: Mapping[str, np.ndarray], limit: float) -> tuple[np.ndarray, np.ndarray]:
+        """Weighted sum of squared errors of every set, and the samples until it passed the limit or the record ended.
+
+        The sum is infinite for a set that could not be simulated.
+        """
+        count = len(next(iter(values.values())))
+        bound_of_error = jnp.asarray(float(limit))
+
+        def follow(first: int) -> tuple[np.ndarray, np.ndarray]:
+            last = min(first + size, count)
+            chosen = np.minimum(np.arange(first, first + _ROOM), last - 1)
+            bound = as_arrays(self.structure.bind({name: value[chosen] for name, value in values.items()}))
+            many = jnp.asarray(last - first, jnp.int32)
+            one = jnp.ones(_LANES)
+            result = track(
+                self._method, bound, self._drive, many, one, self._target, bound_of_error, self._clock, self._refinement
+            )
+            total, samples = (np.asarray(each)[: last - first] for each in jax.block_until_ready(result))
+            return total, samples
+
+        workers = cores() if jax.default_backend() == "cpu" else 1
+        size = min(_ROOM, -(-count // workers))
+        with ThreadPoolExecutor(workers) as pool:
+            parts = list(pool.map(follow, range(0, count, size)))
+        total, samples = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return total, samples

@@ -1,0 +1,121 @@
+"""What the studies of piecewise-linear oscillators share: excitation, candidates, the run, its figures and its JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import vibayes as vb
+from vibayes import report
+
+NAMES = ("linear", "bilinear", "trilinear", "quadlinear")
+RATE, SAMPLES, NOISE = 100.0, 1000, 0.05
+QUICK = vb.FollowAndWeigh(particles=500, draws=2000, rounds=2)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One published example."""
+
+    title: str
+    true_structure: vb.Structure
+    candidate: Callable[[vb.Record, int], vb.Problem]
+    """The problem of a record and a number of break points."""
+    truth: dict[str, float] | None
+    """Of the selected model's parameters, if it is the true one."""
+    noise: float = NOISE
+
+
+def measure(structure: vb.Structure, seed: int, noise: float) -> tuple[vb.Record, float]:
+    """A simulated record, and the NMSE of the true parameters on it."""
+    force = vb.band_limited_noise(seed, RATE, SAMPLES, 2.0, high_hz=20.0, hold=vb.StraightLines())
+    clean = np.asarray(vb.simulate(structure, force, states=False).outputs)
+    rng = np.random.default_rng([seed, 1])
+    measured = clean + noise * clean.std() * rng.standard_normal(clean.shape)
+    record = vb.Record.from_arrays(
+        rate=RATE,
+        input={"force": np.asarray(force.values)[:, 0]},
+        output={"acceleration": measured[:, 0]},
+        units={"force": "N", "acceleration": "m/s^2"},
+    )
+    return record, vb.NMSE().between(record, clean)
+
+
+def names_of(letter: str, count: int) -> tuple[str, ...]:
+    """k1, k2, …"""
+    return tuple(f"{letter}{i}" for i in range(1, count + 1))
+
+
+def options(description: str | None) -> argparse.Namespace:
+    """What every study accepts."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_true", help="fewer particles and draws: does it run?")
+    parser.add_argument("--out", type=Path, help="folder for figures and tables")
+    parser.add_argument("--json", action="store_true", help="end with one JSON object")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of measured data")
+    parser.add_argument("--published", action="store_true", help="with the published scheme instead of ours")
+    return parser.parse_args()
+
+
+def method_of(chosen: argparse.Namespace) -> Any:
+    """Ours or the published one."""
+    if chosen.published:
+        return vb.ABCNestedSampling(n_s=200) if chosen.quick else vb.ABCNestedSampling()
+    return QUICK if chosen.quick else vb.FollowAndWeigh()
+
+
+def run(case: Case, description: str | None) -> None:
+    """Identify, draw and print."""
+    chosen = options(description)
+    record, floor = measure(case.true_structure, chosen.seed, case.noise)
+    problems = [case.candidate(record, breaks) for breaks in range(4)]
+    posterior = vb.infer(chosen.seed, problems, method_of(chosen), progress=not chosen.json)
+    print(f"{case.title}, seed {chosen.seed}: noise floor {floor:.4g}\n{posterior.summary()}")
+    result = figures_of(posterior) | {"noise_floor": floor}
+    model = posterior.selected
+    if case.truth is not None and set(case.truth) == set(model.draws):
+        result["truth_in_90"] = {name: value in model.interval(name) for name, value in case.truth.items()}
+    result["mean_model_nmse"] = vb.predict(chosen.seed, model, draws=20 if chosen.quick else 200).nmse_at_mean
+    if chosen.out:
+        draw(posterior, case, chosen.out, chosen.seed)
+        (chosen.out / "result.json").write_text(json.dumps(result, indent=1))
+    if chosen.json:
+        print(json.dumps(result))
+
+
+def figures_of(posterior: vb.Posterior) -> dict[str, Any]:
+    """The numbers every study reports."""
+    return {
+        "selected": posterior.selected.name,
+        "probabilities": posterior.probabilities,
+        "standard_errors": posterior.standard_errors,
+        "threshold": posterior.threshold,
+        "posterior_mean": posterior.selected.mean(),
+        "simulations": posterior.simulations,
+        "seconds": posterior.seconds,
+        "notes": list(posterior.notes),
+    }
+
+
+def draw(posterior: vb.Posterior, case: Case, out: Path, seed: int) -> None:
+    """Figures as in the paper, into a folder."""
+    out.mkdir(parents=True, exist_ok=True)
+    model = posterior.selected
+    report.save(report.figure_of_trace(posterior), out / "trace.png")
+    truth = case.truth if case.truth is not None and set(case.truth) == set(model.draws) else None
+    report.save(report.figure_of_parameters(model, truth), out / "parameters.png")
+    report.save(report.figure_of_prediction(vb.predict(seed, model)), out / "prediction.png")
+    assert isinstance(model.problem.model, vb.Structure)
+    laws = (vb.PiecewiseLinearSpring, vb.PiecewiseLinearDamper)
+    law = next((link.element for link in model.problem.model.links if isinstance(link.element, laws)), None)
+    true_law = case.true_structure.links[-1].element
+    if law is not None:
+        figure = report.figure_of_force_map(model, law, truth=true_law)
+        report.save(figure, out / "force_map.png")
