@@ -8,6 +8,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
+PEER := .venv-pyabc
+PEER_INPUT := benchmarks/pyabc-constraints.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick check bench docs clean
@@ -32,7 +34,7 @@ $(VENV)/.docs: $(INPUTS) | $(BIN)/python
 	$(PIP) -e '.[plot,docs]'
 	@touch $@ $(VENV)/.core
 
-demo: $(VENV)/.core  ## simulate the example structures and draw them into demo_output/
+demo: $(VENV)/.core  ## identify a simulated oscillator, figures and a page into demo_output/
 	$(BIN)/python -m vibayes.demo --out demo_output
 
 test: $(VENV)/.dev  ## run the whole test suite, examples in the documentation included
@@ -47,12 +49,21 @@ check: $(VENV)/.dev  ## format, lint, types and layers
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.dev  ## measure speed and accuracy
+# pyABC brings some sixty packages that nothing else here needs, so it gets an environment of its own. Where it cannot
+# be installed the benchmark leaves it out and says so, and the next one tries again.
+.PHONY: pyabc
+pyabc:
+	@cmp -s $(PEER_INPUT) $(PEER)/.installed || { rm -rf $(PEER) && $(PYTHON) -m venv $(PEER) \
+	  && $(PEER)/bin/python -m pip install --quiet --disable-pip-version-check -c $(PEER_INPUT) pyabc \
+	  && cp $(PEER_INPUT) $(PEER)/.installed; } \
+	  || { rm -rf $(PEER); echo "pyABC could not be installed, for the reason above: it is left out"; }
+
+bench: $(VENV)/.dev pyabc  ## measure speed and accuracy
 	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.docs  ## build the documentation into site/
 	$(BIN)/python -m mkdocs build --strict
 
 clean:  ## remove everything that can be made again
-	rm -rf $(VENV) demo_output site build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEER) demo_output site build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

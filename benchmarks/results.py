@@ -11,10 +11,13 @@ from measure import Timing
 
 SPEED_HEAD = ["", "sets/s", "sets/cpu-s", "error", "worst", "ours is", "by cpu-s", "required", "", ""]
 FIGURE_HEAD = ["", "value", "unit", "required", ""]
+IDENTIFICATION_HEAD = ["", "asked", "reached", "simulations", "s", "of ours", "s of ours", ""]
 LEGEND = """\
 error: of the sample that is furthest off, in standard deviations of the response; median and worst of the sets.
 ours is: so many times the throughput of that solver, by wall clock; by cpu-s: for equal processor time.
-In a few trilinear sets the motion is chaotic: every solver's rounding grows 1e8-fold there. They are the worst."""
+In a few trilinear sets the motion is chaotic: every solver's rounding grows 1e8-fold there. They are the worst.
+asked, reached: thresholds of NMSE, in percent; 100 is a structure that stands still. of ours, s of ours: so many times
+the simulations and the seconds that ours takes to the threshold that was reached; no number where ours misses it."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,46 @@ class Figure:
 
     def record(self) -> dict[str, Any]:
         return {**vars(self), "verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Identification:
+    """One sampler on one problem: the threshold it was asked for, the one it reached, and what that took."""
+
+    method: str
+    asked: float
+    threshold: float | None = None
+    """None for a method that could not be run; the note says why."""
+    simulations: int | None = None
+    seconds: float | None = None
+    note: str = ""
+    ours: Identification | None = None
+    """Ours, asked for the threshold that was reached."""
+
+    @property
+    def simulations_ratio(self) -> float | None:
+        return self.simulations / self.ours.simulations if self.comparable else None
+
+    @property
+    def seconds_ratio(self) -> float | None:
+        return self.seconds / self.ours.seconds if self.comparable else None
+
+    @property
+    def comparable(self) -> bool:
+        """Whether ours came as far."""
+        return self.ours is not None and self.ours.threshold <= self.threshold
+
+    def row(self) -> list[str]:
+        if self.threshold is None:
+            return [self.method, f"{self.asked:.4g}", *[""] * 5, self.note]
+        cost = f"{self.asked:.4g}", f"{self.threshold:.4g}", f"{self.simulations:,}", f"{self.seconds:.1f}"
+        ratios = ["" if r is None else f"{r:.2f} x" for r in (self.simulations_ratio, self.seconds_ratio)]
+        return [self.method, *cost, *ratios, self.note]
+
+    def record(self) -> dict[str, Any]:
+        own = {name: value for name, value in vars(self).items() if name != "ours"}
+        ratios = {"simulations_ratio": self.simulations_ratio, "seconds_ratio": self.seconds_ratio}
+        return {**own, "against": self.ours and self.ours.method, **ratios}
 
 
 def speed(solver: str, sets: int, cost: Timing, result: np.ndarray, reference: np.ndarray, **more: Any) -> Speed:

@@ -1,4 +1,4 @@
-"""Measure speed and accuracy beside SciPy, diffrax and a loop in C: ``python benchmarks/run.py [--quick] [--json]``.
+"""Measure speed and accuracy beside SciPy, diffrax, pyABC and a loop in C: ``python benchmarks/run.py [--quick]``.
 
 Everything is measured in one run on one machine, after compilation unless it says otherwise, in double precision.
 """
@@ -12,25 +12,30 @@ import measure
 import peer_c
 from comparisons import bouc_wen_speeds, trilinear_speeds
 from growth import figures
-from results import FIGURE_HEAD, LEGEND, SPEED_HEAD, table
+from identification import identifications
+from results import FIGURE_HEAD, IDENTIFICATION_HEAD, LEGEND, SPEED_HEAD, table
 
 PARTS = (
     ("trilinear", "Trilinear oscillator", SPEED_HEAD, trilinear_speeds),
     ("bouc_wen", "Bouc-Wen oscillator", SPEED_HEAD, bouc_wen_speeds),
     ("exact_batch", "Exact batch of the trilinear oscillator", FIGURE_HEAD, figures),
+    ("identification", "Identification of the trilinear oscillator", IDENTIFICATION_HEAD, identifications),
 )
 
 
 def main() -> None:
-    """Print three tables, and one JSON object if asked."""
+    """Print a table for each part, and one JSON object if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small sizes: does it run? The numbers mean little")
     parser.add_argument("--json", action="store_true", help="end with one JSON object on a line of its own")
+    parser.add_argument("--part", choices=[part[0] for part in PARTS], help="this one only")
     options = parser.parse_args()
     began, records = time.perf_counter(), {}
     compiler = peer_c.compiler() or "none that works, so the C loop is left out"
     print(f"{platform.machine()}, {len(measure.cores())} cores; C compiler: {compiler}\n{LEGEND}")
     for key, title, head, measure_part in PARTS:
+        if options.part not in (None, key):
+            continue
         part = measure_part(options.quick)
         records[key] = [entry.record() for entry in part]
         print(table(title, head, [entry.row() for entry in part]), flush=True)

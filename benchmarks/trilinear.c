@@ -22,18 +22,22 @@ static real weight[ORDER + 1]; /* 1 / j */
 typedef struct {
     real damping, mass;
     real stiffness[3], constant[3], low[3], high[3]; /* f = stiffness x + constant between low and high */
+    int start;                                       /* the region that contains zero, where f vanishes */
 } oscillator;
 
-static oscillator prepare(const double *p) { /* m c kL k0 kR dL dR */
+static oscillator prepare(const double *p) { /* m c kL k0 kR dL dR; the borders may lie on one side of zero */
     const real left = p[5], right = p[6];
-    const oscillator o = {
+    oscillator o = {
         .mass = p[0],
         .damping = p[1],
         .stiffness = {p[2], p[3], p[4]},
         .constant = {((real)p[3] - p[2]) * left, 0, ((real)p[3] - p[4]) * right},
         .low = {-INFINITY, left, right},
         .high = {left, right, INFINITY},
+        .start = (left < 0) + (right < 0),
     };
+    const real at_zero = o.constant[o.start];
+    for (int i = 0; i < 3; i++) o.constant[i] -= at_zero;
     return o;
 }
 
@@ -99,12 +103,18 @@ static inline real step(const oscillator *o, int region, real h, real u, real sl
     return theta;
 }
 
-static long one(const double *parameters, long samples, double interval, const double *input, double *out) {
+static double output(const oscillator *o, int region, real u, real x, real v, int accelerations) {
+    if (!accelerations) return x;
+    return (u - o->damping * v - o->stiffness[region] * x - o->constant[region]) / o->mass;
+}
+
+static long one(const double *parameters, long samples, double interval, const double *input, int accelerations,
+                double *out) {
     const oscillator o = prepare(parameters);
     real x = 0, v = 0;
-    int region = 1;
+    int region = o.start;
     long steps = 0;
-    out[0] = 0;
+    out[0] = output(&o, region, input[0], x, v, accelerations);
     for (long i = 0; i + 1 < samples; i++) {
         const real slope = ((real)input[i + 1] - input[i]) / interval;
         real since = 0;
@@ -117,17 +127,19 @@ static long one(const double *parameters, long samples, double interval, const d
             since += done * left;
             region += crossed;
         }
-        out[i + 1] = x;
+        out[i + 1] = output(&o, region, input[i + 1], x, v, accelerations);
     }
     return steps;
 }
 
-/* parameters: (sets, 7), input: (samples,), displacement: (sets, samples). Returns the number of steps. */
+/* parameters: (sets, 7), input: (samples,), out: displacements or accelerations (sets, samples).
+ * Returns the number of steps. */
 long trilinear(long sets, long samples, double interval, const double *parameters, const double *input,
-               double *displacement) {
+               int accelerations, double *out) {
     long steps = 0;
     for (int j = 1; j <= ORDER; j++) weight[j] = (real)1 / j;
 #pragma omp parallel for schedule(dynamic, 8) reduction(+ : steps)
-    for (long s = 0; s < sets; s++) steps += one(parameters + 7 * s, samples, interval, input, displacement + s * samples);
+    for (long s = 0; s < sets; s++)
+        steps += one(parameters + 7 * s, samples, interval, input, accelerations, out + s * samples);
     return steps;
 }

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import vibayes as vb
+from vibayes.candidates import ProblemCandidate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import cases, peer_c, peer_scipy
+from benchmarks import cases, peer_c, peer_pyabc, peer_scipy, posed
 
 TIGHT = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-18}
 
@@ -88,3 +89,23 @@ def test_diffrax_solves_both_laws(trilinear, bouc_wen):
     for (case, ours), law, size in ((trilinear, peer.trilinear, 2), (bouc_wen, peer.bouc_wen, 3)):
         result = peer.displacements(law, size, case.parameters, case.input, case.interval, 1e-9, 1e-12)
         assert cases.errors(np.asarray(result), ours).max() < 1e-4
+
+
+def test_pyabc_is_given_the_problem_that_ours_is_given():
+    if peer_c.compiler() is None:
+        pytest.skip("no C compiler")
+    force, response = np.random.default_rng(1).normal(size=(2, 100))
+    record = vb.Record.from_arrays(rate=100.0, input={"force": force}, output={"acceleration": response})
+    problem = posed.pwl_stiffness.candidate(record, 2)
+    ours = ProblemCandidate(problem)
+    theirs = peer_pyabc.Oscillator(posed.arrays(problem), peer_c.accelerations)
+    assert tuple(problem.parameters) == peer_pyabc.NAMES
+    shares = np.random.default_rng(0).uniform(-0.02, 1.02, (200, 7))
+    allowed = ours.allowed(shares)
+    assert allowed.any() and not allowed.all()
+    assert [theirs.allowed(each) for each in shares] == allowed.tolist()
+    some = shares[allowed]
+    d1, d2 = ours.values(some)["d1"], ours.values(some)["d2"]
+    assert (d1 > 0).any() and (d2 < 0).any() and ((d1 < 0) & (d2 > 0)).any()  # zero lies in every region
+    distances = [theirs.distance(each) for each in some]
+    np.testing.assert_allclose(distances, ours.judge(some, np.inf).distance, rtol=1e-6)

@@ -62,3 +62,32 @@ def test_a_pair_of_crossings_within_a_step_is_found_where_signs_at_its_ends_woul
     assert pair["closest_events_seconds"] < pair["mean_step_seconds"]
     assert pair["events_at_0.00077426"] == pair["event_count"]
     assert pair["scipy_events_at_0.00077426"] == pair["event_count"] - 2
+
+
+REPORTED = {
+    "selected", "probabilities", "standard_errors", "threshold", "posterior_mean", "simulations", "seconds", "notes",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("study", ["pwl_stiffness", "pwl_damping", "pwl_cubic"])
+def test_studies_of_piecewise_linear_oscillators_report_what_they_found(study, tmp_path):
+    found = run(study, "--quick", "--seed", "1", "--out", str(tmp_path))
+    assert set(found) >= REPORTED | {"noise_floor", "mean_model_nmse"}
+    assert sum(found["probabilities"].values()) == pytest.approx(1.0)
+    assert found["selected"] in ("trilinear", "quadlinear")
+    if study != "pwl_cubic":
+        assert found["threshold"] < 2.0 * found["noise_floor"]
+    assert {path.name for path in tmp_path.glob("*.png")} == {
+        "trace.png", "parameters.png", "prediction.png", "force_map.png",
+    }  # fmt: skip
+
+
+def test_the_study_of_dampers_checks_its_models_on_the_test_part():
+    data = ROOT.parent / "shared" / "data"
+    if not data.exists():
+        pytest.skip("the measured data are not here")
+    found = run("static_damper", "--quick", "--seed", "1", "--data", str(data))
+    for part in (found, found["shock_absorber"]):
+        assert set(part) >= REPORTED
+        assert set(part["test_nmse"]) >= {"trilinear", "quadlinear"}
+        assert all(0.0 < error < 100.0 for error in part["test_nmse"].values())

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_ROUNDING = 1e-12
+_ROUNDING = 1e-15
 _RIDGE = 1e-9
 _POINTS_PER_TERM = 3
 """Fewer points than this for each coefficient, and the axis stays straight."""
@@ -58,16 +58,15 @@ def chart(points: np.ndarray, weights: np.ndarray) -> Chart:
     weights = weights / weights.sum()
     centre = weights @ points
     covariance = ((points - centre) * weights[:, None]).T @ (points - centre)
-    scale = np.sqrt(np.diag(covariance)) + 1e-300
-    sizes, directions = np.linalg.eigh(covariance / scale / scale[:, None])
-    spread = np.sqrt(np.maximum(sizes[::-1], _ROUNDING))
-    axes = scale[:, None] * directions[:, ::-1] * spread
-    inverse = (directions[:, ::-1] / spread).T / scale
+    sizes, directions = np.linalg.eigh(covariance)
+    spread = np.sqrt(np.maximum(sizes[::-1], _ROUNDING * sizes[-1] + 1e-300))
+    axes = directions[:, ::-1] * spread
+    inverse = (directions[:, ::-1] / spread).T
     z = (points - centre) @ inverse.T
     bends: list[np.ndarray | None] = [None]
-    left = np.ones(len(scale))
+    left = np.ones(len(centre))
     root = np.sqrt(weights)
-    for j in range(1, len(scale)):
+    for j in range(1, len(centre)):
         terms = _terms(z[:, :j])
         if len(points) < _POINTS_PER_TERM * terms.shape[1]:
             bends.append(None)
@@ -76,7 +75,7 @@ def chart(points: np.ndarray, weights: np.ndarray) -> Chart:
         normal += _RIDGE * np.trace(normal) / len(normal) * np.eye(len(normal))
         bend = np.linalg.solve(normal, terms.T @ (weights * z[:, j]))
         bends.append(bend)
-        left[j] = max(float(np.linalg.norm(root * (z[:, j] - terms @ bend))), np.sqrt(_ROUNDING))
+        left[j] = max(float(np.linalg.norm(root * (z[:, j] - terms @ bend))), 1e-6)
     return Chart(centre, axes, inverse, tuple(bends), left)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.samplers.search import Population, begin, climb, with_budget
+from vibayes.samplers.search import Population, begin, climb, from_prior, with_budget
 from vibayes.samplers.shapes import Candidate, Draws, Snapshot, probabilities_of
 from vibayes.samplers.weigh import Round, combine, grow, settled
 
@@ -34,7 +34,8 @@ class FollowAndWeigh:
     """Follow the record, then weigh the models: the default method of `vibayes.infer` for distances.
 
     Args:
-        particles: points per model and level of the search.
+        particles: points per model and level of a search.
+        searches: independent searches, of which each model keeps the best.
         keep: share of points kept at each level.
         first_budget: distance within which the record is followed at first; far below any noise.
         raise_budget: factor of the budget when no model comes further.
@@ -51,7 +52,8 @@ class FollowAndWeigh:
         1.02
     """
 
-    particles: int = 1000
+    particles: int = 500
+    searches: int = 3
     keep: float = 0.25
     first_budget: float = 0.02
     raise_budget: float = 1.5
@@ -63,7 +65,7 @@ class FollowAndWeigh:
 
     def __post_init__(self) -> None:
         where = type(self).__name__
-        for name in ("particles", "draws", "rounds"):
+        for name in ("particles", "searches", "draws", "rounds"):
             if not (isinstance(getattr(self, name), int) and getattr(self, name) > 0):
                 raise InvalidInput(f"{where}.{name}", "a positive whole number", repr(getattr(self, name)), "count")
         for name, low, high in (
@@ -78,14 +80,24 @@ class FollowAndWeigh:
 
     def levels(self, rng: np.random.Generator, candidates: Sequence[Candidate]) -> Iterator[Snapshot]:
         """Work level by level."""
-        budget = self.first_budget if self.threshold is None else self.threshold
-        populations = [begin(rng, candidate, 4 * self.particles, budget) for candidate in candidates]
-        yield from self._follow(rng, candidates, populations)
+        populations: list[Population] = []
+        budget = self.first_budget
+        for _ in range(self.searches):
+            fresh = [begin(rng, candidate, 4 * self.particles, budget) for candidate in candidates]
+            yield from self._follow(rng, candidates, fresh)
+            populations = [min(pair, key=Population.best) for pair in zip(populations or fresh, fresh, strict=True)]
+            # Another road to the same place: where the model is wrong, a tiny budget can lead astray.
+            budget = max(budget, 0.25 * min(population.budget for population in fresh))
         best = min(p.best() for p in populations)
         threshold, note = self._threshold(best, self._excess(candidates))
-        for number in range(len(candidates)):
-            yield from self._descend(rng, candidates, populations, number, threshold)
-        yield from self._weigh(rng, candidates, populations, threshold, note)
+        if np.isfinite(threshold):
+            for number in range(len(candidates)):
+                yield from self._descend(rng, candidates, populations, number, threshold)
+            yield from self._weigh(rng, candidates, populations, threshold, note)
+        else:
+            nothing = tuple(Draws.none(candidate.size) for candidate in candidates)
+            zeros = (0.0,) * len(candidates)
+            yield Snapshot("done", threshold, 0.0, np.nan, zeros, zeros, nothing, note)
 
     def _follow(self, rng, candidates, populations: list[Population]) -> Iterator[Snapshot]:
         """Climb with every model until it stalls, and raise the budget until one follows the whole record."""
@@ -139,9 +151,11 @@ class FollowAndWeigh:
         return self.threshold, note
 
     def _descend(self, rng, candidates, populations, number: int, threshold: float) -> Iterator[Snapshot]:
-        """Bring a model that follows the record down to the common threshold, if it can."""
+        """Bring a model to the common threshold, if it can get there."""
         population = replace(populations[number], stuck=0)
-        while population.threshold > 0 and population.distance() > threshold and not population.stalled():
+        if not population.threshold > 0 and len(population.points):
+            population = with_budget(candidates[number], population, threshold)
+        while len(population.points) and population.distance() > threshold and not population.stalled():
             population = climb(rng, candidates[number], population, self.particles, self.keep, 1.0 / threshold)
             populations[number] = population
             yield _searching("descend", candidates, populations, number)
@@ -152,6 +166,9 @@ class FollowAndWeigh:
         for number in sorted(range(len(candidates)), key=lambda i: candidates[i].size):
             candidate, rounds = candidates[number], []
             seeds = _seeds(rng, candidates, populations, draws, number, threshold)
+            if self.threshold is not None:  # it may be so large that the prior itself comes within it
+                wide = _within(candidate, from_prior(rng, candidate, 4 * self.particles), threshold)
+                seeds = _equal(np.concatenate([seeds.points, wide]))
             while len(rounds) < _MOST_ROUNDS * self.rounds and not settled(rounds, self.rounds):
                 found = grow(rng, candidate, [seeds, *rounds], threshold, self.draws)
                 if found is None:
@@ -190,10 +207,15 @@ def _seeds(rng, candidates, populations, draws: list[Draws], number: int, thresh
             points = _spread(rng, draws[other]) if len(draws[other].points) else population.points
             lent.append(candidate.adopt(rng, candidates[other], points[:_LENT]))
     lent = _within(candidate, np.concatenate([np.empty((0, candidate.size)), *lent]), threshold)
-    own = _within(candidate, populations[number].points, threshold) if populations[number].threshold > 0 else lent[:0]
+    own = _within(candidate, populations[number].points, threshold)
     if len(own) > len(lent) > candidate.size:
         own = rng.permutation(own)[: len(lent)]
-    points = np.unique(np.concatenate([own, lent]), axis=0)
+    return _equal(np.concatenate([own, lent]))
+
+
+def _equal(points: np.ndarray) -> Round:
+    """Points of equal weight, none twice."""
+    points = np.unique(points, axis=0)
     return Round(points, np.zeros(len(points)), np.zeros(len(points)), 1)
 
 

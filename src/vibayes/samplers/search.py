@@ -28,6 +28,9 @@ _FURTHER = 1.03
 """A level at which no point comes this much further than the threshold has nowhere to go."""
 _PATIENCE = 2
 """Such levels in a row that end a climb."""
+_WIDENINGS = 2
+_CENTRES = 100
+"""Per unknown, at most."""
 _PRIOR_ROUNDS = 200
 
 
@@ -42,6 +45,8 @@ class Population:
     threshold: float = -np.inf
     acceptance: float = 0.3
     stuck: int = 0
+    widening: int = 0
+    """Levels to go at the same threshold: under a larger budget the set is wider than the points."""
     log_mass: float = 0.0
 
     def distance(self) -> float:
@@ -86,7 +91,9 @@ def begin(rng: np.random.Generator, candidate: Candidate, count: int, budget: fl
 def with_budget(candidate: Candidate, population: Population, budget: float) -> Population:
     """The same points under another budget."""
     scores = score(candidate.judge(population.points, budget), candidate.length)
-    return replace(population, scores=scores, budget=budget, threshold=-np.inf, stuck=0)
+    if budget < population.budget:
+        return replace(population, scores=scores, budget=budget, threshold=-np.inf, stuck=0)
+    return replace(population, scores=scores, budget=budget, stuck=0, widening=_WIDENINGS)
 
 
 def climb(
@@ -98,9 +105,12 @@ def climb(
     if np.sum(population.scores > threshold) < fewest:
         rank = min(fewest, len(population.scores)) - 1
         threshold = min(float(np.sort(population.scores)[::-1][rank]), goal)
-    threshold = max(threshold, population.threshold)
-    alive = population.scores >= threshold
-    source = cloud(population.points[alive], population.weights[alive], _WIDTH, neighbourhood(candidate, alive.sum()))
+    threshold = population.threshold if population.widening else max(threshold, population.threshold)
+    alive = np.flatnonzero(population.scores >= threshold)
+    centres = rng.permutation(alive)[: _CENTRES * candidate.size]
+    source = cloud(
+        population.points[centres], population.weights[centres], _WIDTH, neighbourhood(candidate, len(centres))
+    )
     draws = int(np.clip(particles / population.acceptance, particles, _MOST_DRAWS * particles))
     points = source.draw(rng, draws)
     points = points[candidate.allowed(points)]
@@ -120,7 +130,7 @@ def climb(
     stuck = starved or not _has_somewhere_to_go(scores.max(), threshold, candidate.length)
     return Population(
         points, weights, scores, population.budget, threshold, acceptance,
-        population.stuck + 1 if stuck else 0, log_mass,
+        0 if population.widening or not stuck else population.stuck + 1, max(population.widening - 1, 0), log_mass,
     )  # fmt: skip
 
 

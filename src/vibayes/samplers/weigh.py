@@ -21,7 +21,8 @@ from vibayes.samplers.shapes import Candidate, Draws
 _WIDTHS = 1.2, 3.0
 _WANTED = 0.25
 """Share of draws within the threshold at which the density is about as wide as the set."""
-_MOST_CENTRES = 2000
+_CENTRES = 200
+"""Per unknown, at most."""
 _SURE = 0.15
 """Standard error of the logarithm of a mass that is good enough."""
 _MEMORY = 3
@@ -53,8 +54,8 @@ def grow(
         return None
     # Rounds count alike, whatever mass each found: while the density grows the first find too little.
     weights = np.concatenate([np.exp(r.log_weights - _log_sum(r.log_weights)) for r in last])
-    if len(points) > _MOST_CENTRES:
-        chosen = rng.choice(len(points), _MOST_CENTRES, replace=False)
+    if len(points) > _CENTRES * candidate.size:
+        chosen = rng.choice(len(points), _CENTRES * candidate.size, replace=False)
         points, weights = points[chosen], weights[chosen]
     width = last[-1].width
     source = proposal(points, weights, width)
