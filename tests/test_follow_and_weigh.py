@@ -151,7 +151,9 @@ def grown(candidate, seed: int) -> Draws:
     start = start[candidate.judge(start, 1.0).distance <= 1.0]
     rounds = [Round(start, np.zeros(len(start)), np.zeros(len(start)), 1)]
     for _ in range(14):
-        rounds.append(grow(rng, candidate, rounds, 1.0, 3000))
+        found = grow(rng, candidate, rounds, 1.0, 3000)
+        assert found is not None
+        rounds.append(found)
     return combine(rounds[-5:])
 
 

@@ -6,6 +6,7 @@ import pytest
 import vibayes as vb
 from vibayes.candidates import ProblemCandidate
 from vibayes.constraints import slopes_from_left
+from vibayes.priors import Prior
 
 TIME = np.arange(30) / 10.0
 RECORD = vb.Record.from_arrays(rate=10.0, output={"x": np.exp(-0.7 * TIME)})
@@ -65,7 +66,7 @@ def test_break_points_are_in_order_without_being_told():
     spring = vb.PiecewiseLinearSpring.around_zero("k0", ("k1", "k2"), ("d1", "d2"))
     structure = vb.Structure.single_dof(1.0, [spring], sensors=[vb.Displacement("mass")])
     record = vb.Record.from_arrays(rate=10.0, input=np.ones(30), output=np.sin(TIME))
-    priors = dict.fromkeys(("k0", "k1", "k2"), vb.LogUniform(1.0, 9.0))
+    priors: dict[str, Prior] = dict.fromkeys(("k0", "k1", "k2"), vb.LogUniform(1.0, 9.0))
     priors |= dict.fromkeys(("d1", "d2"), vb.Uniform(-1.0, 1.0))
     candidate = ProblemCandidate(vb.Problem(structure, record, priors))
     points = np.random.default_rng(0).random((500, 5))

@@ -25,6 +25,10 @@ _LENT = 3000
 _MOST_ROUNDS = 5
 """Times ``rounds``, before a mass that goes on growing is taken as it is."""
 _MOST_LEVELS = 300
+_AGREE = 1.2
+"""Smallest distances of two searches that agree differ by less than this factor."""
+_NEAR = 1.4
+"""A search is over when its threshold is down to this many times its smallest distance."""
 _NOTHING = 100.0
 """Percent: what a model that does not move is off."""
 
@@ -35,7 +39,7 @@ class FollowAndWeigh:
 
     Args:
         particles: points per model and level of a search.
-        searches: independent searches, of which each model keeps the best.
+        searches: independent searches at most, of which each model keeps the best; two that agree are enough.
         keep: share of points kept at each level.
         first_budget: distance within which the record is followed at first; far below any noise.
         raise_budget: factor of the budget when no model comes further.
@@ -53,7 +57,7 @@ class FollowAndWeigh:
     """
 
     particles: int = 500
-    searches: int = 3
+    searches: int = 4
     keep: float = 0.25
     first_budget: float = 0.02
     raise_budget: float = 1.5
@@ -82,17 +86,24 @@ class FollowAndWeigh:
         """Work level by level."""
         populations: list[Population] = []
         budget = self.first_budget
-        for _ in range(self.searches):
+        found: list[float] = []
+        while len(found) < self.searches and not _agree(found):
             fresh = [begin(rng, candidate, 4 * self.particles, budget) for candidate in candidates]
             yield from self._follow(rng, candidates, fresh)
             populations = [min(pair, key=Population.best) for pair in zip(populations or fresh, fresh, strict=True)]
+            found.append(min(population.best() for population in fresh))
             # Another road to the same place: where the model is wrong, a tiny budget can lead astray.
             budget = max(budget, 0.25 * min(population.budget for population in fresh))
-        best = min(p.best() for p in populations)
-        threshold, note = self._threshold(best, self._excess(candidates))
-        if np.isfinite(threshold):
-            for number in range(len(candidates)):
+        threshold, note = np.inf, ""
+        for _ in range(2):  # on the way down the smallest distance gets a little smaller still
+            best = min(population.best() for population in populations)
+            threshold, note = self._threshold(best, self._excess(candidates))
+            for number in range(len(candidates) if np.isfinite(threshold) else 0):
                 yield from self._descend(rng, candidates, populations, number, threshold)
+        if self.searches > 1 and not _agree(found) and self.threshold is None:
+            listing = ", ".join(f"{distance:.3g}" for distance in sorted(found))
+            note = note or f"no two searches agree on the smallest distance ({listing}): there may be better parameters"
+        if np.isfinite(threshold):
             yield from self._weigh(rng, candidates, populations, threshold, note)
         else:
             nothing = tuple(Draws.none(candidate.size) for candidate in candidates)
@@ -123,7 +134,7 @@ class FollowAndWeigh:
 
     def _arrived(self, population: Population) -> bool:
         """Whether the threshold is as low as it shall be."""
-        lowest = self.threshold if self.threshold is not None else self.excess * population.best()
+        lowest = self.threshold if self.threshold is not None else _NEAR * population.best()
         return population.threshold > 0 and population.distance() <= max(lowest, self.finest)
 
     def _excess(self, candidates: Sequence[Candidate]) -> float:
@@ -155,8 +166,9 @@ class FollowAndWeigh:
         population = replace(populations[number], stuck=0)
         if not population.threshold > 0 and len(population.points):
             population = with_budget(candidates[number], population, threshold)
-        while len(population.points) and population.distance() > threshold and not population.stalled():
-            population = climb(rng, candidates[number], population, self.particles, self.keep, 1.0 / threshold)
+        goal = 1.0 / threshold
+        while len(population.points) and population.threshold < goal and not population.stalled():
+            population = climb(rng, candidates[number], population, self.particles, self.keep, goal)
             populations[number] = population
             yield _searching("descend", candidates, populations, number)
 
@@ -180,6 +192,12 @@ class FollowAndWeigh:
                 yield Snapshot("weigh", threshold, 1.0, rate, tuple(p), tuple(errors), tuple(draws), note, number)
         p, errors = probabilities_of(draws, candidates)
         yield Snapshot("done", threshold, 1.0, np.nan, tuple(p), tuple(errors), tuple(draws), note)
+
+
+def _agree(found: Sequence[float]) -> bool:
+    """Whether the two best searches ended at about the same distance."""
+    first, second = sorted([*found, np.inf, np.inf])[:2]
+    return bool(second <= _AGREE * first) and bool(np.isfinite(second))
 
 
 def _searching(stage: str, candidates, populations: Sequence[Population], number: int) -> Snapshot:
