@@ -15,7 +15,7 @@ TRUE = vb.Structure.single_dof(
 )
 
 
-def candidate(record: vb.Record, breaks: int) -> vb.Problem:
+def candidate(record: vb.Record, breaks: int, stiffest: float = 1e4) -> vb.Problem:
     """A spring with this many break points."""
     slopes, points = names_of("k", breaks), names_of("d", breaks)
     spring = vb.PiecewiseLinearSpring.around_zero("k0", slopes, points)
@@ -23,7 +23,7 @@ def candidate(record: vb.Record, breaks: int) -> vb.Problem:
         "m": vb.LogUniform(0.5, 1.5),
         "c0": vb.LogUniform(0.1, 4.0),
         "k0": vb.LogUniform(500.0, 1500.0),
-        **dict.fromkeys(slopes, vb.LogUniform(500.0, 1e4)),
+        **dict.fromkeys(slopes, vb.LogUniform(500.0, stiffest)),
         **dict.fromkeys(points, vb.Uniform(-10e-3, 10e-3)),
     }
     structure = vb.Structure.single_dof("m", [vb.Damper("c0"), spring], sensors=SENSORS)
