@@ -146,6 +146,22 @@ def test_a_structure_is_judged_like_its_simulation():
     np.testing.assert_allclose(judged.distance, expected, rtol=1e-9)
 
 
+def test_a_structure_with_a_distance_of_the_users_is_judged_by_it_whatever_the_number_of_sets():
+    structure = vb.Structure.single_dof(1.0, [vb.Spring("k"), vb.Damper(0.5)], sensors=[vb.Displacement("mass")])
+    force = vb.band_limited_noise(0, 10.0, 30, 1.0, high_hz=3.0, hold=vb.StraightLines())
+    stiffness = np.array([2.0, 4.0, 7.0])
+    outputs = np.asarray(vb.simulate(structure, force, {"k": stiffness}).outputs)
+    record = vb.Record.from_arrays(rate=10.0, input=np.asarray(force.values), output=outputs[0])
+
+    def largest(measured, simulated):
+        return np.max(np.abs(measured - simulated))
+
+    candidate = ProblemCandidate(vb.Problem(structure, record, {"k": vb.Uniform(1.0, 10.0)}, distance=largest))
+    for count in (1, 3):
+        judged = candidate.judge((stiffness[:count, None] - 1.0) / 9.0, 1.0)
+        np.testing.assert_allclose(judged.distance, np.abs(outputs - outputs[0]).max(axis=(1, 2))[:count], atol=1e-12)
+
+
 def test_a_simulator_that_raises_or_gives_nan_is_counted_and_the_rest_is_found():
     def moody(rate):
         if rate > 1.5:

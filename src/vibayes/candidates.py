@@ -152,13 +152,16 @@ def _judge_structure(problem: Problem):
         total, samples = follow(values, limit)
         failed = ~np.isfinite(total)
         whole = ~failed & (samples >= length) & (total <= limit)
-        # The part of the last sample's error that the limit had room for makes the number of samples continuous.
-        over = np.clip(1.0 - limit / np.maximum(total, 1e-300), 0.0, 1.0)
-        followed = np.where(failed, 0.0, np.where(whole, length, samples - over))
+        followed = np.where(failed, 0.0, np.where(whole, length, _until(samples, total, limit)))
         message = "the simulation did not reach the end" if failed.any() else ""
         return Judged(followed, np.where(whole, total, np.inf)), failed, message
 
     return judge
+
+
+def _until(samples: np.ndarray, error: np.ndarray, limit: float) -> np.ndarray:
+    """Samples until the error passed the limit; of the last one, the part that the limit had room for."""
+    return samples - np.clip(1.0 - limit / np.maximum(error, 1e-300), 0.0, 1.0)
 
 
 def _judge_function(problem: Problem):
@@ -184,7 +187,11 @@ def _judge_outputs(problem: Problem, outputs_of):
         return Judged(followed, total), failed, next((part[3] for part in parts if part[3]), "")
 
     def some(values, limit):
+        count = len(next(iter(values.values())))
+        if isinstance(problem.model, Structure):  # batches of one size are compiled once
+            values = {name: np.resize(value, room) for name, value in values.items()}
         outputs, message = outputs_of(values)
+        outputs = outputs[:count]
         failed = ~np.all(np.isfinite(outputs), axis=(1, 2))
         if isinstance(distance, NMSE) and not problem.sequential:
             total = distance.total(record, np.where(failed[:, None, None], 0.0, outputs))
@@ -194,8 +201,8 @@ def _judge_outputs(problem: Problem, outputs_of):
             total = running[:, -1]
             whole = ~failed & (total <= limit)
             passed = np.argmax(running > limit, axis=1)
-            over = np.clip(1.0 - limit / np.take_along_axis(running, passed[:, None], axis=1)[:, 0].clip(1e-300), 0, 1)
-            followed = np.where(whole, length, passed + 1 - over)
+            then = np.take_along_axis(running, passed[:, None], axis=1)[:, 0]
+            followed = np.where(whole, length, _until(passed + 1, then, limit))
         else:
             total = np.full(len(outputs), np.inf)
             for i in np.flatnonzero(~failed):

@@ -1,7 +1,8 @@
 """Our default: models follow the record as far as they can, lend one another their points, and are weighed.
 
 1. *Follow.* Each model climbs alone (`search`), within a tiny budget of distance. When no model comes further, the
-   budget is raised and the climb goes on, until at least one model follows the whole record.
+   budget is raised and the climb goes on, until at least one model follows the whole record. That is repeated until
+   two searches agree on the smallest distance.
 2. *Lend.* The smallest distance found is about the noise floor; the threshold is a little above it. Models whose
    parameters have common names try one another's points, so that none misses a set of points that another has found.
 3. *Weigh.* Each model's prior mass within the threshold is computed by importance sampling (`weigh`), with a standard
@@ -15,8 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vibayes.errors import InvalidInput
 from vibayes.samplers.search import Population, begin, climb, from_prior, with_budget
+from vibayes.samplers.settings import require_counts, require_within
 from vibayes.samplers.shapes import Candidate, Draws, Snapshot, probabilities_of
 from vibayes.samplers.weigh import Round, combine, grow, settled
 
@@ -68,19 +69,12 @@ class FollowAndWeigh:
     rounds: int = 4
 
     def __post_init__(self) -> None:
-        where = type(self).__name__
-        for name in ("particles", "searches", "draws", "rounds"):
-            if not (isinstance(getattr(self, name), int) and getattr(self, name) > 0):
-                raise InvalidInput(f"{where}.{name}", "a positive whole number", repr(getattr(self, name)), "count")
-        for name, low, high in (
-            ("keep", 0.0, 1.0), ("first_budget", 0.0, np.inf), ("raise_budget", 1.0, np.inf), ("excess", 1.0, np.inf),
-            ("finest", 0.0, np.inf),
-        ):  # fmt: skip
-            if not low < getattr(self, name) < high:
-                bounds = f"a number above {low:g}" + (f" and below {high:g}" if np.isfinite(high) else "")
-                raise InvalidInput(f"{where}.{name}", bounds, repr(getattr(self, name)), "leave it at its default")
-        if self.threshold is not None and not self.threshold > 0:
-            raise InvalidInput(f"{where}.threshold", "a positive number", repr(self.threshold), "leave it out")
+        require_counts(self, "particles", "searches", "draws", "rounds")
+        require_within(self, "keep", 0.0, 1.0)
+        for name in ("raise_budget", "excess"):
+            require_within(self, name, 1.0, np.inf)
+        for name in ("first_budget", "finest") + (("threshold",) if self.threshold is not None else ()):
+            require_within(self, name, 0.0, np.inf)
 
     def levels(self, rng: np.random.Generator, candidates: Sequence[Candidate]) -> Iterator[Snapshot]:
         """Work level by level."""

@@ -26,9 +26,8 @@ from vibayes.samplers.rejection import (
     collect,
     from_prior,
     prior_shares,
-    require_counts,
-    require_within,
 )
+from vibayes.samplers.settings import require_counts, require_within
 from vibayes.samplers.shapes import Candidate, Draws, Snapshot
 
 _SMALLEST_SHARE = 0.1

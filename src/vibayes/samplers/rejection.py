@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vibayes.errors import InvalidInput
+from vibayes.samplers.settings import require_counts, require_within
 from vibayes.samplers.shapes import Candidate, Draws, Snapshot, probabilities_of
 
 Proposal = Callable[[int, int], np.ndarray]
@@ -202,20 +202,3 @@ def prior_shares(candidates: Sequence[Candidate]) -> np.ndarray:
     """Prior probabilities of the models."""
     prior = np.array([candidate.prior_probability for candidate in candidates], float)
     return prior / prior.sum()
-
-
-def require_counts(settings: object, *names: str) -> None:
-    """Refuse settings that are not positive whole numbers."""
-    for name in names:
-        value = getattr(settings, name)
-        if not (isinstance(value, int) and value > 0):
-            where = f"{type(settings).__name__}.{name}"
-            raise InvalidInput(where, "a positive whole number", repr(value), "give a count")
-
-
-def require_within(settings: object, name: str, low: float, high: float) -> None:
-    """Refuse a setting that is not strictly between two numbers."""
-    value = getattr(settings, name)
-    if not (isinstance(value, int | float) and low < value < high):
-        bounds = f"a number above {low:g}" + (f" and below {high:g}" if np.isfinite(high) else "")
-        raise InvalidInput(f"{type(settings).__name__}.{name}", bounds, repr(value), "change it")

@@ -47,7 +47,6 @@ class Population:
     stuck: int = 0
     widening: int = 0
     """Levels to go at the same threshold: under a larger budget the set is wider than the points."""
-    log_mass: float = 0.0
 
     def distance(self) -> float:
         """The threshold as a distance; infinite while the end of the record is not reached."""
@@ -121,16 +120,14 @@ def climb(
     points, scores = points[inside], scores[inside]
     starved = len(points) < fewest
     log_weights = -source.log_density(points)
-    top = log_weights.max(initial=-np.inf)
-    weights = np.exp(log_weights - top)
-    log_mass = float(top + np.log(weights.sum() / draws)) if len(points) else population.log_mass
+    weights = np.exp(log_weights - log_weights.max(initial=-np.inf))
     if starved:
         points = np.concatenate([population.points[alive], points])
         scores, weights = np.concatenate([population.scores[alive], scores]), np.ones(len(points))
     stuck = starved or not _has_somewhere_to_go(scores.max(), threshold, candidate.length)
     return Population(
         points, weights, scores, population.budget, threshold, acceptance,
-        0 if population.widening or not stuck else population.stuck + 1, max(population.widening - 1, 0), log_mass,
+        0 if population.widening or not stuck else population.stuck + 1, max(population.widening - 1, 0),
     )  # fmt: skip
 
 

@@ -26,10 +26,9 @@ from vibayes.samplers.rejection import (
     collect,
     from_prior,
     prior_shares,
-    require_counts,
-    require_within,
     weighed,
 )
+from vibayes.samplers.settings import require_counts, require_within
 from vibayes.samplers.shapes import Candidate, Draws, Snapshot, probabilities_of
 
 _JUMP = 0.3
