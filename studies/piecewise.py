@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from vibayes import report
 
 NAMES = ("linear", "bilinear", "trilinear", "quadlinear")
 RATE, SAMPLES, NOISE = 100.0, 1000, 0.05
-QUICK = vb.FollowAndWeigh(particles=500, draws=1500, rounds=2)
+QUICK = vb.FollowAndWeigh(fits=80, particles=500, draws=1500, rounds=2)
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Case:
     truth: dict[str, float] | None
     """Of the selected model's parameters, if it is the true one."""
     noise: float = NOISE
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Of our method, other than by default."""
 
 
 def measure(structure: vb.Structure, seed: int, noise: float, samples: int) -> tuple[vb.Record, float]:
@@ -64,11 +67,11 @@ def options(description: str | None) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def method_of(chosen: argparse.Namespace) -> Any:
+def method_of(chosen: argparse.Namespace, settings: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """Ours or the published one."""
     if chosen.published:
         return vb.ABCNestedSampling(n_s=200) if chosen.quick else vb.ABCNestedSampling()
-    return QUICK if chosen.quick else vb.FollowAndWeigh()
+    return replace(QUICK if chosen.quick else vb.FollowAndWeigh(), **settings)
 
 
 def run(case: Case, description: str | None) -> None:
@@ -76,7 +79,7 @@ def run(case: Case, description: str | None) -> None:
     chosen = options(description)
     record, floor = measure(case.true_structure, chosen.seed, case.noise, 300 if chosen.quick else SAMPLES)
     problems = [case.candidate(record, breaks) for breaks in ((1, 2) if chosen.quick else range(4))]
-    posterior = vb.infer(chosen.seed, problems, method_of(chosen), progress=not chosen.json)
+    posterior = vb.infer(chosen.seed, problems, method_of(chosen, case.settings), progress=not chosen.json)
     print(f"{case.title}, seed {chosen.seed}: noise floor {floor:.4g}\n{posterior.summary()}")
     result = figures_of(posterior) | {"noise_floor": floor}
     model = posterior.selected

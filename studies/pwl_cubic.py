@@ -3,6 +3,9 @@
 No candidate is true here: the spring is k0 z + k3 z³. The record has no noise; what is left is the error of the
 model. The paper does not say which priors it has here. The cubic spring is about 18,000 N/m stiff where the motion is
 largest, so the stiffnesses of the regions go up to 30,000 N/m; the other priors are those of the study of stiffness.
+
+Parameters that trade against one another lie on a bent set, so thin that the mean of draws from all of it is off it. As
+the paper has it, the mean-parameter model is that of one place: draws are taken near the best fit.
 """
 
 from piecewise import Case, run
@@ -19,4 +22,4 @@ def stiffer(record: vb.Record, breaks: int) -> vb.Problem:
 
 
 if __name__ == "__main__":
-    run(Case("Cubic stiffness", TRUE, stiffer, None, noise=0.0), __doc__)
+    run(Case("Cubic stiffness", TRUE, stiffer, None, noise=0.0, settings={"one_place": True}), __doc__)

@@ -12,7 +12,6 @@ from vibayes.errors import InvalidInput
 from vibayes.samplers.ellipsoids import Ellipsoid, enclosing, moments, unit_ball
 from vibayes.samplers.nested import ABCNestedSampling, cut_off, dropped_share, particle_weights, peak_density
 from vibayes.samplers.rejection import ABCRejection, attempt, collect, from_prior
-from vibayes.samplers.shapes import Judged
 from vibayes.samplers.smc import ABCSMC
 
 SEEDS = range(5)
@@ -30,7 +29,12 @@ class Ball:
     prior_probability: float = 1.0
     name: str = "ball"
     length: int = 10
+    has_errors: bool = False
+    beginning: int = 10
     proposed: list[np.ndarray] = field(default_factory=list)
+
+    def errors(self, points, samples):
+        raise NotImplementedError
 
     def allowed(self, points):
         self.proposed.append(points)
@@ -41,7 +45,7 @@ class Ball:
         assert not self.half or np.all(points[:, 0] < 0.5), "what breaks a constraint is not simulated"
         assert np.all((points > 0) & (points < 1)), "what leaves the cube is not simulated"
         distance = np.sum((points - 0.5) ** 2, axis=1) / self.radius**2 + self.floor
-        return Judged(np.full(len(points), 10.0), np.where(distance <= limit, distance, np.inf))
+        return np.where(distance <= limit, distance, np.inf)
 
     def adopt(self, rng, other, points):
         raise NotImplementedError
@@ -56,7 +60,7 @@ class Hopeless(Ball):
     """No point can be simulated."""
 
     def judge(self, points, limit):
-        return Judged(np.zeros(len(points)), np.full(len(points), np.inf))
+        return np.full(len(points), np.inf)
 
 
 def balls(floor=0.0):

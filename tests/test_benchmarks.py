@@ -108,4 +108,4 @@ def test_pyabc_is_given_the_problem_that_ours_is_given():
     d1, d2 = ours.values(some)["d1"], ours.values(some)["d2"]
     assert (d1 > 0).any() and (d2 < 0).any() and ((d1 < 0) & (d2 > 0)).any()  # zero lies in every region
     distances = [theirs.distance(each) for each in some]
-    np.testing.assert_allclose(distances, ours.judge(some, np.inf).distance, rtol=1e-6)
+    np.testing.assert_allclose(distances, ours.judge(some, np.inf), rtol=1e-6)

@@ -128,11 +128,21 @@ def test_parameters_with_other_priors_are_not_borrowed():
 # Simulators.
 
 
-def test_samples_followed_grow_continuously_with_the_limit():
+@pytest.mark.parametrize("samples", [1, 12, 30])
+def test_squares_of_the_errors_sum_up_to_the_distance_so_far(samples):
     candidate = ProblemCandidate(vb.Problem(decay, RECORD, RATE))
-    followed = [candidate.judge(np.array([[0.9]]), limit).followed[0] for limit in np.geomspace(0.01, 1e4, 400)]
-    assert np.all(np.diff(followed) >= 0) and followed[-1] == 30
-    assert len({value for value in followed if value % 1.0}) > 100, "parts of a sample count"
+    errors = candidate.errors(np.array([[0.3], [0.9]]), samples)
+    simulated = np.array([decay(rate) for rate in candidate.values(np.array([[0.3], [0.9]]))["rate"]])[..., None]
+    running = vb.NMSE().running(RECORD, simulated)
+    np.testing.assert_allclose((errors**2).sum(axis=(1, 2)), running[:, samples - 1])
+    np.testing.assert_allclose(candidate.judge(np.array([[0.3], [0.9]]), np.inf), running[:, -1])
+
+
+def test_the_beginning_of_a_record_holds_some_of_the_signal():
+    late = vb.Record.from_arrays(rate=10.0, output={"x": np.where(np.arange(200) < 100, 0.0, np.sin(np.arange(200)))})
+    candidate = ProblemCandidate(vb.Problem(lambda rate: np.full(200, rate), late, RATE, "late"))
+    assert 100 < candidate.beginning < 120
+    assert ProblemCandidate(vb.Problem(decay, RECORD, RATE, sequential=False)).beginning == 30
 
 
 def test_a_structure_is_judged_like_its_simulation():
@@ -143,7 +153,7 @@ def test_a_structure_is_judged_like_its_simulation():
     problem = vb.Problem(structure, record, {"k": vb.Uniform(1.0, 10.0)})
     judged = ProblemCandidate(problem).judge((np.array([[4.0], [7.0]]) - 1.0) / 9.0, np.inf)
     expected = [vb.NMSE().between(record, each) for each in outputs]
-    np.testing.assert_allclose(judged.distance, expected, rtol=1e-9)
+    np.testing.assert_allclose(judged, expected, rtol=1e-9)
 
 
 def test_a_structure_with_a_distance_of_the_users_is_judged_by_it_whatever_the_number_of_sets():
@@ -159,7 +169,7 @@ def test_a_structure_with_a_distance_of_the_users_is_judged_by_it_whatever_the_n
     candidate = ProblemCandidate(vb.Problem(structure, record, {"k": vb.Uniform(1.0, 10.0)}, distance=largest))
     for count in (1, 3):
         judged = candidate.judge((stiffness[:count, None] - 1.0) / 9.0, 1.0)
-        np.testing.assert_allclose(judged.distance, np.abs(outputs - outputs[0]).max(axis=(1, 2))[:count], atol=1e-12)
+        np.testing.assert_allclose(judged, np.abs(outputs - outputs[0]).max(axis=(1, 2))[:count], atol=1e-12)
 
 
 def test_a_simulator_that_raises_or_gives_nan_is_counted_and_the_rest_is_found():

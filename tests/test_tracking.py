@@ -34,30 +34,42 @@ def case():
     return values, Target(jnp.asarray(measured), jnp.asarray(weights)), sums
 
 
-def followed(limit: float, structure: vb.Structure = STRUCTURE):
+def followed(limit: float, until: int = FORCE.samples, structure: vb.Structure = STRUCTURE):
     values, target, _ = case()
     drive = table_drive(FORCE.pieces(), FORCE.values[-1])
     bound = as_arrays(structure.bind(values))
     clock = Clock(FORCE.samples - 1, 1.0 / FORCE.rate, 10_000)
-    result = track(vb.Exact(), bound, drive, SETS, jnp.ones(LANES), target, jnp.asarray(limit), clock, 1)
-    return np.asarray(result.total), np.asarray(result.samples)
+    limits = jnp.asarray(limit), jnp.asarray(until)
+    result = track(vb.Exact(), bound, drive, SETS, jnp.ones(LANES), target, *limits, clock, 1)
+    return tuple(np.asarray(each) for each in result)
 
 
 def test_without_a_limit_the_error_is_that_of_the_simulation():
-    total, samples = followed(np.inf)
+    total, samples, _ = followed(np.inf)
     np.testing.assert_allclose(total, case()[2][:, -1], rtol=1e-9)
     assert (samples == FORCE.samples).all()
 
 
 @pytest.mark.parametrize("limit", [100.0, 10.0, 1.0])
 def test_a_set_is_dropped_at_the_sample_where_it_passes_the_limit_and_never_before(limit):
-    total, samples = followed(limit)
+    total, samples, _ = followed(limit)
     sums = case()[2]
     passes = sums > limit
     where = np.where(passes.any(axis=1), passes.argmax(axis=1) + 1, FORCE.samples)
     assert 0 < passes.any(axis=1).sum() and len(np.unique(where)) > 3
     np.testing.assert_array_equal(samples, where)
     np.testing.assert_allclose(total, sums[np.arange(SETS), where - 1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("until", [1, 47, FORCE.samples])
+def test_errors_are_those_of_the_simulation_as_far_as_was_asked(until):
+    total, samples, errors = followed(np.inf, until)
+    values, target, sums = case()
+    outputs = np.asarray(vb.simulate(STRUCTURE, FORCE, values, states=False).outputs)
+    expected = np.sqrt(target.weights) * (outputs - target.values)
+    np.testing.assert_allclose(errors[:, :until], expected[:, :until], rtol=1e-7, atol=1e-9)
+    assert (samples == until).all() and not errors[:, until:].any()
+    np.testing.assert_allclose(total, sums[:, until - 1], rtol=1e-9)
 
 
 def test_a_set_that_fails_counts_as_infinitely_far_and_spoils_no_other():
@@ -70,7 +82,8 @@ def test_a_set_that_fails_counts_as_infinitely_far_and_spoils_no_other():
     broken = {**values, "c": np.where(np.arange(SETS) == 7, -1e4, values["c"])}
     clock = Clock(FORCE.samples - 1, 1.0 / FORCE.rate, 10_000)
     bound = as_arrays(explosive.bind(broken))
-    total = np.asarray(track(vb.Exact(), bound, drive, SETS, jnp.ones(LANES), target, jnp.asarray(np.inf), clock, 1)[0])
+    limits = jnp.asarray(np.inf), jnp.asarray(FORCE.samples)
+    total = np.asarray(track(vb.Exact(), bound, drive, SETS, jnp.ones(LANES), target, *limits, clock, 1)[0])
     assert total[7] == np.inf
     others = np.arange(SETS) != 7
     np.testing.assert_allclose(total[others], sums[others, -1], rtol=1e-9)

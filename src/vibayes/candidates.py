@@ -15,12 +15,15 @@ from vibayes.constraints import Increasing, require_mask
 from vibayes.distance import NMSE
 from vibayes.errors import InvalidInput
 from vibayes.problem import Problem
-from vibayes.samplers.shapes import Judged
 from vibayes.simulation import simulate
 from vibayes.simulation.cores import cores
 from vibayes.simulation.follow import Follower
 from vibayes.structure import Structure
 
+_FIRST = 0.05
+"""Share of the signal that is fitted first."""
+_SAMPLES_PER_UNKNOWN = 8
+"""That are fitted at least."""
 _NUMBERS = 200_000
 """Simulated numbers held at once by a worker: few enough for its cache."""
 
@@ -42,8 +45,8 @@ class ProblemCandidate:
     count: Count = field(default_factory=Count)
 
     def __post_init__(self) -> None:
-        model = self.problem.model
-        self._judge = _judge_structure(self.problem) if isinstance(model, Structure) else _judge_function(self.problem)
+        of_structure = isinstance(self.problem.model, Structure)
+        self._judge, self._errors = _of_structure(self.problem) if of_structure else _of_function(self.problem)
 
     @property
     def name(self) -> str:
@@ -59,6 +62,26 @@ class ProblemCandidate:
     def length(self) -> int:
         """Samples of the record."""
         return self.problem.record.samples
+
+    @property
+    def beginning(self) -> int:
+        """Samples that hold the first part of the signal, and enough of them to tell something of every unknown.
+
+        All of the record, if a simulation does not go along it.
+        """
+        if not self.problem.sequential or not self.has_errors:
+            return self.length
+        assert isinstance(self.problem.distance, NMSE)
+        record = self.problem.record
+        still = np.broadcast_to(np.nanmean(record.output, axis=0), (1, *record.output.shape))
+        signal = self.problem.distance.running(record, still)[0]
+        enough = -(-_SAMPLES_PER_UNKNOWN * self.size // record.output.shape[1])
+        return int(min(max(np.searchsorted(signal, _FIRST * signal[-1]) + 1, enough), self.length))
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the distance is a sum of squared errors along the record."""
+        return isinstance(self.problem.distance, NMSE)
 
     @property
     def prior_probability(self) -> float:
@@ -83,15 +106,27 @@ class ProblemCandidate:
                     break
         return inside
 
-    def judge(self, points: np.ndarray, limit: float) -> Judged:
-        """Follow the record with every point until the distance passes the limit."""
+    def judge(self, points: np.ndarray, limit: float) -> np.ndarray:
+        """Distance of every point; infinite beyond the limit, where a simulation may stop."""
         if not len(points):
-            return Judged(np.empty(0), np.empty(0))
-        judged, failed, message = self._judge(self.values(points), limit)
-        self.count.simulations += len(points)
+            return np.empty(0)
+        distances, failed, message = self._judge(self.values(points), limit)
+        self._tally(failed, message)
+        return np.where(distances <= limit, distances, np.inf)
+
+    def errors(self, points: np.ndarray, samples: int) -> np.ndarray:
+        """Errors over the first samples, (points, samples, outputs), whose squares sum up to the distance.
+
+        NaN for points that could not be simulated.
+        """
+        errors, failed, message = self._errors(self.values(points), samples)
+        self._tally(failed, message)
+        return errors
+
+    def _tally(self, failed: np.ndarray, message: str) -> None:
+        self.count.simulations += len(failed)
         self.count.failures += int(failed.sum())
         self.count.first_failure = self.count.first_failure or message
-        return judged
 
     def adopt(self, rng: np.random.Generator, other: Any, points: np.ndarray) -> np.ndarray:
         """Points of another model as points of this one.
@@ -140,80 +175,79 @@ def _rearrange(points: np.ndarray, groups: list[np.ndarray], order: np.ndarray) 
         points[:, columns] = np.take_along_axis(points[:, columns], order, axis=1)
 
 
-def _judge_structure(problem: Problem):
+def _of_structure(problem: Problem):
+    """How points are judged, and their errors."""
     assert isinstance(problem.model, Structure)
     if not (isinstance(problem.distance, NMSE) and problem.sequential):
-        return _judge_outputs(problem, outputs_of_structure(problem))
+        return _of_outputs(problem, outputs_of_structure(problem))
     weights = problem.distance.per_sample(problem.record)
     follow = Follower(problem.model, problem.excitation(), problem.record.output, weights, problem.method)
-    length = problem.record.samples
+
+    def counted(found, failed):
+        return found, failed, "the simulation did not reach the end" if failed.any() else ""
 
     def judge(values, limit):
-        total, samples = follow(values, limit)
-        failed = ~np.isfinite(total)
-        whole = ~failed & (samples >= length) & (total <= limit)
-        followed = np.where(failed, 0.0, np.where(whole, length, _until(samples, total, limit)))
-        message = "the simulation did not reach the end" if failed.any() else ""
-        return Judged(followed, np.where(whole, total, np.inf)), failed, message
+        total, _ = follow(values, limit)
+        return counted(total, ~np.isfinite(total))
 
-    return judge
+    def errors(values, samples):
+        found = follow.errors(values, samples)
+        return counted(found, np.isnan(found[:, 0, 0]))
 
-
-def _until(samples: np.ndarray, error: np.ndarray, limit: float) -> np.ndarray:
-    """Samples until the error passed the limit; of the last one, the part that the limit had room for."""
-    return samples - np.clip(1.0 - limit / np.maximum(error, 1e-300), 0.0, 1.0)
+    return judge, errors
 
 
-def _judge_function(problem: Problem):
-    return _judge_outputs(problem, outputs_of_function(problem))
+def _of_function(problem: Problem):
+    return _of_outputs(problem, outputs_of_function(problem))
 
 
-def _judge_outputs(problem: Problem, outputs_of):
-    """Judge whole simulations, as many at a time as fit in memory comfortably."""
-    record, distance, length = problem.record, problem.distance, problem.record.samples
+def _of_outputs(problem: Problem, outputs_of):
+    """Compare whole simulations, as many at a time as fit in memory comfortably."""
+    record, distance = problem.record, problem.distance
     room = max(_NUMBERS // record.output.size, 1)
     # Array operations run beside one another; a simulator of plain Python would only get in its own way.
     workers = cores() if problem.vectorised else 1
 
-    def judge(values, limit):
+    def in_parts(values, compare):
         count = len(next(iter(values.values())))
 
         def part(first):
-            return some({name: value[first : first + room] for name, value in values.items()}, limit)
+            return some({name: value[first : first + room] for name, value in values.items()}, compare)
 
         with ThreadPoolExecutor(workers) as pool:
             parts = list(pool.map(part, range(0, count, room)))
-        followed, total, failed = (np.concatenate(each) for each in zip(*(part[:3] for part in parts), strict=True))
-        return Judged(followed, total), failed, next((part[3] for part in parts if part[3]), "")
+        found, failed = (np.concatenate(each) for each in zip(*(part[:2] for part in parts), strict=True))
+        return found, failed, next((part[2] for part in parts if part[2]), "")
 
-    def some(values, limit):
+    def some(values, compare):
         count = len(next(iter(values.values())))
         if isinstance(problem.model, Structure):  # batches of one size are compiled once
             values = {name: np.resize(value, room) for name, value in values.items()}
         outputs, message = outputs_of(values)
         outputs = outputs[:count]
-        failed = ~np.all(np.isfinite(outputs), axis=(1, 2))
-        if isinstance(distance, NMSE) and not problem.sequential:
-            total = distance.total(record, np.where(failed[:, None, None], 0.0, outputs))
-            whole, followed = ~failed, np.full(len(outputs), float(length))
-        elif isinstance(distance, NMSE):
-            running = distance.running(record, np.where(failed[:, None, None], 0.0, outputs))
-            total = running[:, -1]
-            whole = ~failed & (total <= limit)
-            passed = np.argmax(running > limit, axis=1)
-            then = np.take_along_axis(running, passed[:, None], axis=1)[:, 0]
-            followed = np.where(whole, length, _until(passed + 1, then, limit))
-        else:
-            total = np.full(len(outputs), np.inf)
-            for i in np.flatnonzero(~failed):
-                total[i] = _one_distance(distance, record.output, outputs[i])
-            failed |= ~np.isfinite(total)
-            whole, followed = ~failed, np.full(len(outputs), float(length))
+        good = np.all(np.isfinite(outputs), axis=(1, 2))
+        compared = compare(outputs[good])
+        found = np.full((count, *compared.shape[1:]), np.nan)
+        found[good] = compared
+        failed = ~np.isfinite(found.reshape(count, -1)).all(axis=1)
         if failed.any() and not message:
             message = "the outputs or the distance are not finite"
-        return np.where(failed, 0.0, followed), np.where(whole, total, np.inf), failed, message
+        return found, failed, message
 
-    return judge
+    def distances(outputs):
+        if isinstance(distance, NMSE):
+            return distance.total(record, outputs)
+        return np.array([_one_distance(distance, record.output, each) for each in outputs])
+
+    def judge(values, limit):
+        return in_parts(values, distances)
+
+    def errors(values, samples):
+        assert isinstance(distance, NMSE)
+        errors_of = distance.errors
+        return in_parts(values, lambda outputs: errors_of(record, outputs)[:, :samples])
+
+    return judge, errors
 
 
 def _one_distance(distance, measured: np.ndarray, simulated: np.ndarray) -> float:

@@ -75,13 +75,17 @@ class NMSE:
 
     def total(self, record: Record, simulated: np.ndarray) -> np.ndarray:
         """Of many simulations, (sets, samples, outputs)."""
-        measured, weights = np.where(np.isfinite(record.output), record.output, 0.0), self.per_sample(record)
-        return np.einsum("nij,nij,ij->n", simulated - measured, simulated - measured, weights)
+        errors = self.errors(record, simulated)
+        return np.einsum("nij,nij->n", errors, errors)
+
+    def errors(self, record: Record, simulated: np.ndarray) -> np.ndarray:
+        """Weighted errors, (sets, samples, outputs); their squares sum up to the distance, and gaps count as 0."""
+        measured = np.where(np.isfinite(record.output), record.output, 0.0)
+        return np.sqrt(self.per_sample(record)) * (simulated - measured)
 
     def running(self, record: Record, simulated: np.ndarray) -> np.ndarray:
         """The distance as it grows along the record: of shape (sets, samples)."""
-        measured = np.where(np.isfinite(record.output), record.output, 0.0)
-        return np.cumsum(np.sum(self.per_sample(record) * (simulated - measured) ** 2, axis=-1), axis=-1)
+        return np.cumsum(np.sum(self.errors(record, simulated) ** 2, axis=-1), axis=-1)
 
 
 def require_distance(where: str, distance: Any) -> None:

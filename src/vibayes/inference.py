@@ -151,6 +151,7 @@ def _level(snapshot: Snapshot, candidates: Sequence[ProblemCandidate], start: fl
         probabilities=tuple(float(p) for p in snapshot.probabilities),
         simulations=sum(candidate.count.simulations for candidate in candidates),
         seconds=time.perf_counter() - start,
+        done=float(snapshot.done),
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from vibayes.errors import InvalidInput
 from vibayes.naming import nearest
 from vibayes.problem import Problem
+from vibayes.samplers.quantiles import weighted_quantile
 
 
 class Interval(NamedTuple):
@@ -78,11 +79,8 @@ class ModelPosterior:
         self._require_draws()
         if name not in self.draws:
             raise InvalidInput("interval.name", "a parameter", repr(name), nearest(name, tuple(self.draws)))
-        order = np.argsort(self.draws[name])
-        heights = np.cumsum(self.weights[order])
-        ends = np.searchsorted(heights, [0.5 - 0.5 * share, 0.5 + 0.5 * share])
-        low, high = self.draws[name][order][np.minimum(ends, len(order) - 1)]
-        return Interval(float(low), float(high))
+        ends = (weighted_quantile(self.draws[name], self.weights, 0.5 + sign * 0.5 * share) for sign in (-1.0, 1.0))
+        return Interval(*ends)
 
     def best(self) -> dict[str, float]:
         """The draw with the smallest distance."""
@@ -114,6 +112,8 @@ class Level:
     probabilities: tuple[float, ...]
     simulations: int
     seconds: float
+    done: float = float("nan")
+    """Share of the work, as far as can be said."""
 
 
 @dataclass(frozen=True)

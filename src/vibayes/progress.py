@@ -11,6 +11,9 @@ from vibayes.posterior import Level
 _EVERY = {True: 0.2, False: 10.0}
 """Seconds between lines, on a terminal and elsewhere."""
 
+_SAYABLE = 0.05
+"""Share of the work before which nothing can be said of the rest."""
+
 
 class Progress:
     """Shows levels as they come."""
@@ -46,4 +49,12 @@ def line_of(level: Level, names: Sequence[str]) -> str:
         far = f"threshold {level.threshold:.4g}"
     models = "  " + ", ".join(known) if known else ""
     rate = f", accepted {100 * level.acceptance:.0f} %" if level.acceptance == level.acceptance else ""
-    return f"{level.seconds:6.1f} s  {level.stage:<8} {where}{far}{rate}, {level.simulations:,} simulations{models}"
+    left = f", {remaining(level)}" if _SAYABLE < level.done < 1.0 else ""
+    cost = f"{level.simulations:,} simulations{left}"
+    return f"{level.seconds:6.1f} s  {level.stage:<8} {where}{far}{rate}, {cost}{models}"
+
+
+def remaining(level: Level) -> str:
+    """About how long it will still take, if it goes on as it did."""
+    seconds = level.seconds * (1.0 - level.done) / level.done
+    return f"about {seconds:.0f} s left" if seconds < 100.0 else f"about {seconds / 60.0:.0f} min left"

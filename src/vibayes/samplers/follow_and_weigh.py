@@ -1,12 +1,13 @@
-"""Our default: models follow the record as far as they can, lend one another their points, and are weighed.
+"""Our default: models are fitted along the record, lend one another their points, and are weighed.
 
-1. *Follow.* Each model climbs alone (`search`), within a tiny budget of distance. When no model comes further, the
-   budget is raised and the climb goes on, until at least one model follows the whole record. That is repeated until
-   two searches agree on the smallest distance.
+1. *Follow.* Each model is fitted to the beginning of the record, then to more and more of it (`fit`). That is repeated
+   until two searches agree on the smallest distance.
 2. *Lend.* The smallest distance found is about the noise floor; the threshold is a little above it. Models whose
-   parameters have common names try one another's points, so that none misses a set of points that another has found.
+   parameters have common names try one another's points, so that none misses a place that another has found.
 3. *Weigh.* Each model's prior mass within the threshold is computed by importance sampling (`weigh`), with a standard
-   error. The probabilities of the models are in proportion to it.
+   error. The probabilities of the models are in proportion to it (`compare`).
+
+A distance that is not a sum of squared errors cannot be fitted: its models descend from the prior (`search`) instead.
 """
 
 from __future__ import annotations
@@ -16,20 +17,34 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vibayes.samplers.search import Population, begin, climb, from_prior, with_budget
+from vibayes.samplers.compare import compare, within
+from vibayes.samplers.fit import Fits, around, distinct, fits_at, follow, improve, joined
+from vibayes.samplers.search import Population, descend, from_prior, population_of
 from vibayes.samplers.settings import require_counts, require_within
-from vibayes.samplers.shapes import Candidate, Draws, Snapshot, probabilities_of
-from vibayes.samplers.weigh import Round, combine, grow, settled
+from vibayes.samplers.shapes import Candidate, Draws, Snapshot
 
-_LENT = 3000
-"""Points that a model lends to another, at most."""
-_MOST_ROUNDS = 5
-"""Times ``rounds``, before a mass that goes on growing is taken as it is."""
-_MOST_LEVELS = 300
-_AGREE = 1.2
+_LENT_FITS = 20
+_STEPS_LENT = 3
+"""Of Gauss-Newton, for fits that were lent."""
+_PRIOR_DRAWS = 30
+"""Per fit, among which the first are chosen."""
+_AGREE = 1.15
 """Smallest distances of two searches that agree differ by less than this factor."""
 _NEAR = 1.4
-"""A search is over when its threshold is down to this many times its smallest distance."""
+"""A search from the prior is over when its threshold is down to this many times its smallest distance."""
+_REACH = 1.1
+"""Times the threshold: a model whose smallest distance is larger will not get there."""
+_RISES = 0.5, 0.05, 0.005
+"""Of the misfit, around the fits."""
+_HOPELESS = 5.0
+"""Times the smallest distance of all: a model that is further away is not searched again."""
+_DIGGINGS = 15
+"""Levels down from the best fits, at most."""
+_DEEP = 1.005
+"""Times the smallest distance: a threshold that is deep enough."""
+_DESCENTS = 5
+_WEIGHED_FROM = 0.6
+"""Share of a run, as a rule, after which the models are weighed."""
 _NOTHING = 100.0
 """Percent: what a model that does not move is off."""
 
@@ -39,104 +54,161 @@ class FollowAndWeigh:
     """Follow the record, then weigh the models: the default method of `vibayes.infer` for distances.
 
     Args:
-        particles: points per model and level of a search.
+        fits: of each model, side by side along the record.
         searches: independent searches at most, of which each model keeps the best; two that agree are enough.
+        particles: points per model and level on the way down to the threshold.
         keep: share of points kept at each level.
-        first_budget: distance within which the record is followed at first; far below any noise.
-        raise_budget: factor of the budget when no model comes further.
-        excess: the final threshold in units of the smallest distance found, which is about the noise floor; three
-            times the number of unknowns per sample is added, by which the best fit may lie below the truth.
+        excess: the final threshold in units of the smallest distance found, which is about the noise floor. By default
+            1.02 and three times the number of unknowns per sample, by which the best fit may lie below the truth.
         threshold: the final threshold itself, in place of ``excess``.
         finest: no threshold is lowered below this.
         draws: draws per round and model when weighing.
         rounds: rounds that count; at least as many come before.
+        one_place: draws show only the neighbourhood of a model's best fit, where its errors are about linear, instead
+            of all that is within the threshold; masses and probabilities stay as they are.
 
     Examples:
         >>> import vibayes as vb
-        >>> vb.FollowAndWeigh(particles=500).excess
-        1.02
+        >>> vb.FollowAndWeigh(fits=200).searches
+        4
     """
 
-    particles: int = 500
+    fits: int = 120
     searches: int = 4
+    particles: int = 500
     keep: float = 0.25
-    first_budget: float = 0.02
-    raise_budget: float = 1.5
-    excess: float = 1.02
+    excess: float | None = None
     threshold: float | None = None
     finest: float = 1e-3
-    draws: int = 6000
+    draws: int = 5000
     rounds: int = 4
+    one_place: bool = False
 
     def __post_init__(self) -> None:
-        require_counts(self, "particles", "searches", "draws", "rounds")
+        require_counts(self, "fits", "searches", "particles", "draws", "rounds")
         require_within(self, "keep", 0.0, 1.0)
-        for name in ("raise_budget", "excess"):
-            require_within(self, name, 1.0, np.inf)
-        for name in ("first_budget", "finest") + (("threshold",) if self.threshold is not None else ()):
-            require_within(self, name, 0.0, np.inf)
+        require_within(self, "finest", 0.0, np.inf)
+        if self.excess is not None:
+            require_within(self, "excess", 1.0, np.inf)
+        if self.threshold is not None:
+            require_within(self, "threshold", 0.0, np.inf)
 
     def levels(self, rng: np.random.Generator, candidates: Sequence[Candidate]) -> Iterator[Snapshot]:
         """Work level by level."""
-        populations: list[Population] = []
-        budget = self.first_budget
+        places: dict[int, Fits | Population] = {}
         found: list[float] = []
+        whole = sum(candidate.size for candidate in candidates)
         while len(found) < self.searches and not _agree(found):
-            fresh = [begin(rng, candidate, 4 * self.particles, budget) for candidate in candidates]
-            yield from self._follow(rng, candidates, fresh)
-            populations = [min(pair, key=Population.best) for pair in zip(populations or fresh, fresh, strict=True)]
-            found.append(min(population.best() for population in fresh))
-            # Another road to the same place: where the model is wrong, a tiny budget can lead astray.
-            budget = max(budget, 0.25 * min(population.budget for population in fresh))
-        threshold, note = np.inf, ""
-        for _ in range(2):  # on the way down the smallest distance gets a little smaller still
-            best = min(population.best() for population in populations)
-            threshold, note = self._threshold(best, self._excess(candidates))
-            for number in range(len(candidates) if np.isfinite(threshold) else 0):
+            fresh: dict[int, Fits | Population] = {}
+            # Two searches are the rule: each is half of the searching.
+            before, share = min(len(found), 1.5) * 0.5 * _WEIGHED_FROM, 0.5 * _WEIGHED_FROM / whole
+            for number, candidate in enumerate(candidates):
+                if not places or places[number].best() <= _HOPELESS * min(found):
+                    for snapshot in self._search(rng, candidates, number, fresh):
+                        yield replace(snapshot, done=before + share * candidate.size * snapshot.followed)
+                before += share * candidate.size
+            yield from self._lend(rng, candidates, fresh)
+            found.append(min(place.best() for place in fresh.values()))
+            for number, place in fresh.items():
+                places[number] = min(places.get(number, place), place, key=lambda each: each.best())
+        populations = [self._spread(rng, candidate, places[number]) for number, candidate in enumerate(candidates)]
+        yield from self._dig(rng, candidates, populations)
+        threshold, note = self._threshold(populations, candidates)
+        for _ in range(_DESCENTS if np.isfinite(threshold) else 0):
+            for number in range(len(candidates)):
                 yield from self._descend(rng, candidates, populations, number, threshold)
+            wanted, note = self._threshold(populations, candidates)
+            if wanted >= 0.999 * threshold:
+                break
+            threshold = wanted  # on the way down the smallest distance got smaller still
+        # A model that stalls just above the threshold raises it to where there is something to weigh.
+        threshold = max(threshold, min(population.threshold for population in populations))
         if self.searches > 1 and not _agree(found) and self.threshold is None:
             listing = ", ".join(f"{distance:.3g}" for distance in sorted(found))
             note = note or f"no two searches agree on the smallest distance ({listing}): there may be better parameters"
         if np.isfinite(threshold):
-            yield from self._weigh(rng, candidates, populations, threshold, note)
+            if self.threshold is not None:  # it may be so large that the prior itself comes within it
+                populations = [self._with_prior(rng, *each) for each in zip(candidates, populations, strict=True)]
+            snapshots = compare(rng, candidates, populations, threshold, self.draws, self.rounds, self.one_place, note)
+            yield from (replace(s, done=_WEIGHED_FROM + (1.0 - _WEIGHED_FROM) * s.done) for s in snapshots)
         else:
             nothing = tuple(Draws.none(candidate.size) for candidate in candidates)
             zeros = (0.0,) * len(candidates)
             yield Snapshot("done", threshold, 0.0, np.nan, zeros, zeros, nothing, note)
 
-    def _follow(self, rng, candidates, populations: list[Population]) -> Iterator[Snapshot]:
-        """Climb with every model until it stalls, and raise the budget until one follows the whole record."""
-        levels = 0
-        while True:
-            for number, candidate in enumerate(candidates):
-                if not len(populations[number].points):
-                    continue  # the constraints are never met
-                while not (populations[number].stalled() or self._arrived(populations[number])):
-                    goal = np.inf if populations[number].threshold > 0 else 1.0 / populations[number].budget
-                    populations[number] = climb(rng, candidate, populations[number], self.particles, self.keep, goal)
-                    yield _searching("follow", candidates, populations, number)
-                    levels += 1
-                    if levels > _MOST_LEVELS * len(candidates):
-                        return
-            if any(p.threshold > 0 for p in populations):
-                return
-            for number, candidate in enumerate(candidates):
-                budget = populations[number].budget
-                budget = budget * (self.raise_budget if budget < _NOTHING else 10.0)
-                if len(populations[number].points):
-                    populations[number] = with_budget(candidate, populations[number], budget)
+    def _search(self, rng, candidates, number: int, places: dict[int, Fits | Population]) -> Iterator[Snapshot]:
+        """Where one model is closest to the record, from the prior."""
+        candidate = candidates[number]
+        if candidate.has_errors:
+            prior = from_prior(rng, candidate, _PRIOR_DRAWS * self.fits)
+            fits = None
+            for fits in follow(rng, candidate, prior, self.fits):
+                yield _fitting(candidates, number, fits)
+            assert fits is not None
+            places[number] = fits
+            return
+        population = population_of(candidate, from_prior(rng, candidate, 4 * self.particles))
+        while len(population.points) and not (population.stalled() or self._arrived(population)):
+            population = descend(rng, candidate, population, self.particles, self.keep, 0.0)
+            yield _descending("search", candidates, number, population)
+        places[number] = population
+
+    def _lend(self, rng, candidates, places: dict[int, Fits | Population]) -> Iterator[Snapshot]:
+        """Fits that others have made, fitted once more; the models with fewest unknowns begin."""
+        for number in sorted(places, key=lambda i: candidates[i].size):
+            fits, candidate = places[number], candidates[number]
+            others = [
+                (candidates[i], place)
+                for i, place in places.items()
+                if i != number and isinstance(place, Fits) and np.isfinite(place.best())
+            ]
+            if not isinstance(fits, Fits) or not others:
+                continue
+            lent = np.concatenate([candidate.adopt(rng, c, place.points[:_LENT_FITS]) for c, place in others])
+            lent = lent[candidate.allowed(lent)]
+            fits = joined(fits, fits_at(candidate, lent, candidate.length))
+            for _ in range(_STEPS_LENT):
+                fits = improve(candidate, fits)
+                yield _fitting(candidates, number, fits)
+            places[number] = distinct(fits, self.fits)
+
+    def _spread(self, rng, candidate: Candidate, place: Fits | Population) -> Population:
+        """Points around the fits, enough to descend with."""
+        if isinstance(place, Population):
+            return place
+        beside = [around(rng, candidate, place, self.particles, rise) for rise in _RISES]
+        return population_of(candidate, np.concatenate([place.points, *beside]))
+
+    def _dig(self, rng, candidates, populations: list[Population]) -> Iterator[Snapshot]:
+        """Look for still smaller distances where Gauss and Newton find none, in the models that are closest."""
+        best = min(population.best() for population in populations)
+        for number, start in enumerate(populations):
+            if not start.best() <= _REACH * best:
+                continue
+            population = start
+            for _ in range(_DIGGINGS):
+                if population.stalled() or population.threshold <= _DEEP * population.best():
+                    break
+                population = descend(rng, candidates[number], population, self.particles, self.keep, 0.0)
+                yield _descending("descend", candidates, number, population)
+            points = np.concatenate([start.points, population.points])
+            distances = np.concatenate([start.distances, population.distances])
+            populations[number] = Population(points, np.ones(len(points)), distances)
+
+    def _with_prior(self, rng, candidate: Candidate, population: Population) -> Population:
+        """And draws of the prior within the threshold."""
+        assert self.threshold is not None
+        wide = within(candidate, from_prior(rng, candidate, 4 * self.particles), self.threshold)
+        return replace(population, points=np.concatenate([population.points, wide]))
 
     def _arrived(self, population: Population) -> bool:
         """Whether the threshold is as low as it shall be."""
         lowest = self.threshold if self.threshold is not None else _NEAR * population.best()
-        return population.threshold > 0 and population.distance() <= max(lowest, self.finest)
+        return population.threshold <= max(lowest, self.finest)
 
-    def _excess(self, candidates: Sequence[Candidate]) -> float:
-        """With room for the truth, whose distance is above the smallest by about a share of unknowns per sample."""
-        return self.excess + 3.0 * max(c.size for c in candidates) / candidates[0].length
-
-    def _threshold(self, best: float, excess: float) -> tuple[float, str]:
+    def _threshold(self, populations, candidates) -> tuple[float, str]:
         """The common threshold, and what there is to say of it."""
+        best = min(population.best() for population in populations)
         if not np.isfinite(best):
             return np.inf, "no model follows the record at any distance"
         note = ""
@@ -145,7 +217,8 @@ class FollowAndWeigh:
                 f"no model does better than one that stands still (smallest distance {best:.3g}): "
                 "check units, signs and priors"
             )
-        lowest = max(excess * best, self.finest)
+        room_for_the_truth = 1.02 + 3.0 * max(c.size for c in candidates) / candidates[0].length
+        lowest = max((self.excess or room_for_the_truth) * best, self.finest)
         if self.threshold is None:
             return lowest, note
         if best > self.threshold:
@@ -158,34 +231,12 @@ class FollowAndWeigh:
     def _descend(self, rng, candidates, populations, number: int, threshold: float) -> Iterator[Snapshot]:
         """Bring a model to the common threshold, if it can get there."""
         population = replace(populations[number], stuck=0)
-        if not population.threshold > 0 and len(population.points):
-            population = with_budget(candidates[number], population, threshold)
-        goal = 1.0 / threshold
-        while len(population.points) and population.threshold < goal and not population.stalled():
-            population = climb(rng, candidates[number], population, self.particles, self.keep, goal)
+        if population.best() > _REACH * threshold:
+            return
+        while len(population.points) and population.threshold > threshold and not population.stalled():
+            population = descend(rng, candidates[number], population, self.particles, self.keep, threshold)
             populations[number] = population
-            yield _searching("descend", candidates, populations, number)
-
-    def _weigh(self, rng, candidates, populations, threshold: float, note: str) -> Iterator[Snapshot]:
-        """Rounds of importance sampling, the models with fewest unknowns first: they lend to the others."""
-        draws = [Draws.none(candidate.size) for candidate in candidates]
-        for number in sorted(range(len(candidates)), key=lambda i: candidates[i].size):
-            candidate, rounds = candidates[number], []
-            seeds = _seeds(rng, candidates, populations, draws, number, threshold)
-            if self.threshold is not None:  # it may be so large that the prior itself comes within it
-                wide = _within(candidate, from_prior(rng, candidate, 4 * self.particles), threshold)
-                seeds = _equal(np.concatenate([seeds.points, wide]))
-            while len(rounds) < _MOST_ROUNDS * self.rounds and not settled(rounds, self.rounds):
-                found = grow(rng, candidate, [seeds, *rounds], threshold, self.draws)
-                if found is None:
-                    break
-                rounds.append(found)
-                draws[number] = combine(rounds[-self.rounds :])
-                p, errors = probabilities_of(draws, candidates)
-                rate = len(found.points) / found.draws
-                yield Snapshot("weigh", threshold, 1.0, rate, tuple(p), tuple(errors), tuple(draws), note, number)
-        p, errors = probabilities_of(draws, candidates)
-        yield Snapshot("done", threshold, 1.0, np.nan, tuple(p), tuple(errors), tuple(draws), note)
+            yield _descending("descend", candidates, number, population)
 
 
 def _agree(found: Sequence[float]) -> bool:
@@ -194,50 +245,19 @@ def _agree(found: Sequence[float]) -> bool:
     return bool(second <= _AGREE * first) and bool(np.isfinite(second))
 
 
-def _searching(stage: str, candidates, populations: Sequence[Population], number: int) -> Snapshot:
+def _fitting(candidates, number: int, fits: Fits) -> Snapshot:
+    return _unweighed(
+        "follow", candidates, number, fits.best(), fits.samples / candidates[number].length, fits.improved
+    )
+
+
+def _descending(stage: str, candidates, number: int, population: Population) -> Snapshot:
+    return _unweighed(stage, candidates, number, population.threshold, 1.0, population.acceptance)
+
+
+def _unweighed(stage: str, candidates, number: int, threshold: float, followed: float, acceptance: float) -> Snapshot:
     """Before the models are weighed nothing is known of their probabilities."""
     unknown = (np.nan,) * len(candidates)
-    population, length = populations[number], candidates[number].length
-    whole = population.threshold > 0
-    followed = 1.0 if whole else max(length + population.threshold, 0.0) / length
-    threshold = population.distance() if whole else population.budget
     draws = tuple(Draws.none(c.size) for c in candidates)
     note = "stopped before the models were weighed: there are no probabilities and no draws"
-    return Snapshot(stage, threshold, followed, population.acceptance, unknown, unknown, draws, note, number)
-
-
-def _seeds(rng, candidates, populations, draws: list[Draws], number: int, threshold: float) -> Round:
-    """Points of a model within the threshold: its own, and what the others can lend.
-
-    Own points are those of the search, crowded about the best; where others lend more evenly spread ones, as many of
-    its own will do.
-    """
-    candidate = candidates[number]
-    lent = []
-    for other, population in enumerate(populations):
-        if other != number and (len(draws[other].points) or population.threshold > 0):
-            points = _spread(rng, draws[other]) if len(draws[other].points) else population.points
-            lent.append(candidate.adopt(rng, candidates[other], points[:_LENT]))
-    lent = _within(candidate, np.concatenate([np.empty((0, candidate.size)), *lent]), threshold)
-    own = _within(candidate, populations[number].points, threshold)
-    if len(own) > len(lent) > candidate.size:
-        own = rng.permutation(own)[: len(lent)]
-    return _equal(np.concatenate([own, lent]))
-
-
-def _equal(points: np.ndarray) -> Round:
-    """Points of equal weight, none twice."""
-    points = np.unique(points, axis=0)
-    return Round(points, np.zeros(len(points)), np.zeros(len(points)), 1)
-
-
-def _spread(rng: np.random.Generator, draws: Draws) -> np.ndarray:
-    """Draws in random order, those of large weight rather earlier, none twice."""
-    keys = np.log(np.maximum(draws.weights, 1e-300)) + rng.gumbel(size=len(draws.weights))
-    return draws.points[np.argsort(-keys)]
-
-
-def _within(candidate: Candidate, points: np.ndarray, threshold: float) -> np.ndarray:
-    """Those within the threshold."""
-    points = points[candidate.allowed(points)] if len(points) else points
-    return points[candidate.judge(points, threshold).distance <= threshold] if len(points) else points
+    return Snapshot(stage, threshold, followed, acceptance, unknown, unknown, draws, note, number)

@@ -138,7 +138,7 @@ def attempt(
     for number, candidate in enumerate(candidates):
         allowed = candidate.allowed(points[number])
         where = np.flatnonzero(models == number)[allowed]
-        distances[where] = candidate.judge(points[number][allowed], limit).distance
+        distances[where] = candidate.judge(points[number][allowed], limit)
     inside = np.isfinite(distances) & (distances <= limit)
     if wanted is not None and inside.sum() >= wanted:
         last = np.flatnonzero(inside)[wanted - 1]

@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-
-
-class Judged(NamedTuple):
-    """How points compare with the record.
-
-    ``followed`` is the number of samples followed within the limit, ``distance`` the distance over the whole record;
-    it is infinite for points that did not come to the end.
-    """
-
-    followed: np.ndarray
-    distance: np.ndarray
 
 
 class Candidate(Protocol):
@@ -47,8 +36,22 @@ class Candidate(Protocol):
         """Whether points lie in the cube and meet the constraints."""
         ...
 
-    def judge(self, points: np.ndarray, limit: float) -> Judged:
-        """Follow the record with every point until the distance passes the limit."""
+    def judge(self, points: np.ndarray, limit: float) -> np.ndarray:
+        """Distance of every point; infinite beyond the limit."""
+        ...
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the distance is a sum of squared errors along the record, which can be fitted."""
+        ...
+
+    @property
+    def beginning(self) -> int:
+        """Samples that are fitted first."""
+        ...
+
+    def errors(self, points: np.ndarray, samples: int) -> np.ndarray:
+        """Errors over the first samples, (points, samples, outputs), whose squares sum up to the distance."""
         ...
 
     def adopt(self, rng: np.random.Generator, other: Any, points: np.ndarray) -> np.ndarray:
@@ -94,6 +97,8 @@ class Snapshot:
     """What a person must know of the result."""
     model: int | None = None
     """The model that was worked on, if it was one."""
+    done: float = np.nan
+    """Share of the work that is done, as far as can be said."""
 
 
 @runtime_checkable

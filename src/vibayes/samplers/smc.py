@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vibayes.samplers.ellipsoids import moments
+from vibayes.samplers.quantiles import weighted_quantile
 from vibayes.samplers.rejection import (
     Found,
     Proposal,
@@ -182,9 +183,7 @@ def _quantile(candidates: Sequence[Candidate], draws: Sequence[Draws], share: fl
     p, _ = probabilities_of(draws, candidates)
     distances = np.concatenate([each.distances for each in draws])
     weights = np.concatenate([mine * each.weights for mine, each in zip(p, draws, strict=True)])
-    order = np.argsort(distances)
-    heights = np.cumsum(weights[order])
-    return float(distances[order][min(np.searchsorted(heights, share * heights[-1]), len(order) - 1)])
+    return weighted_quantile(distances, weights, share)
 
 
 def _snapshot(stage, candidates, threshold: float, found: Found, draws: tuple[Draws, ...], note: str) -> Snapshot:

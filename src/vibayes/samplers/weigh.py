@@ -61,7 +61,7 @@ def grow(
     source = proposal(points, weights, width)
     found = source.draw(rng, draws)
     found = found[candidate.allowed(found)]
-    distances = candidate.judge(found, threshold).distance
+    distances = candidate.judge(found, threshold)
     inside = distances <= threshold
     found = found[inside]
     # Hardly a miss means that the density is too narrow.

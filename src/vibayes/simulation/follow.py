@@ -19,9 +19,11 @@ from vibayes.simulation.verb import default_method, excite
 from vibayes.structure.element import as_arrays
 from vibayes.structure.structure import Structure
 
-_ROOM = 2048
-"""Sets that a call of the compiled program takes, so that it is compiled once."""
-_LANES = 256
+_LANES = 128
+_MOST = 2048
+"""Sets that a call of the compiled program takes at most; it is compiled once for a fixed number."""
+_NUMBERS = 4_000_000
+"""Errors that a call has room for."""
 
 
 class Follower:
@@ -47,6 +49,8 @@ class Follower:
         chosen = default_method(structure, excitation) if method is None else method
         check_method(chosen, structure, excitation, clock)
         self._method = jax.tree.map(lambda leaf: jnp.asarray(leaf, float), chosen)
+        self._samples = measured.shape[0]
+        self._room = int(np.clip(_NUMBERS // measured.size, _LANES, _MOST))
         known = np.where(weights > 0, measured, 0.0)
         self._target = Target(jnp.asarray(known), jnp.asarray(np.where(weights > 0, weights, 0.0)))
 
@@ -55,24 +59,39 @@ class Follower:
 
         The sum is infinite for a set that could not be simulated.
         """
-        count = len(next(iter(values.values())))
-        bound_of_error = jnp.asarray(float(limit))
+        parts = self._track(values, limit, self._samples)
+        return np.concatenate([total for total, *_ in parts]), np.concatenate([samples for _, samples, _ in parts])
 
-        def follow(first: int) -> tuple[np.ndarray, np.ndarray]:
+    def errors(self, values: Mapping[str, np.ndarray], samples: int) -> np.ndarray:
+        """Weighted errors over the first samples, (sets, samples, outputs), NaN for sets that could not be simulated.
+
+        Their squares sum up to what a call gives.
+        """
+        parts = self._track(values, np.inf, samples)
+        failed = ~np.isfinite(np.concatenate([total for total, *_ in parts]))
+        errors = np.concatenate([errors[:, :samples] for *_, errors in parts])
+        errors[failed] = np.nan
+        return errors
+
+    def _track(self, values: Mapping[str, np.ndarray], limit: float, until: int) -> list[tuple[np.ndarray, ...]]:
+        """A part of the sets at a time, on every core."""
+        count = len(next(iter(values.values())))
+        bound_of_error, samples = jnp.asarray(float(limit)), jnp.asarray(until, jnp.int32)
+
+        def follow(first: int) -> tuple[np.ndarray, ...]:
             last = min(first + size, count)
-            chosen = np.minimum(np.arange(first, first + _ROOM), last - 1)
+            chosen = np.minimum(np.arange(first, first + self._room), last - 1)
             bound = as_arrays(self.structure.bind({name: value[chosen] for name, value in values.items()}))
             many = jnp.asarray(last - first, jnp.int32)
             one = jnp.ones(_LANES)
             result = track(
-                self._method, bound, self._drive, many, one, self._target, bound_of_error, self._clock, self._refinement
-            )
-            total, samples = (np.asarray(each)[: last - first] for each in jax.block_until_ready(result))
-            return total, samples
+                self._method, bound, self._drive, many, one, self._target, bound_of_error, samples, self._clock,
+                self._refinement,
+            )  # fmt: skip
+            return tuple(np.asarray(each)[: last - first] for each in jax.block_until_ready(result))
 
         workers = cores() if jax.default_backend() == "cpu" else 1
-        size = min(_ROOM, -(-count // workers))
+        parts = workers * -(-count // (workers * self._room))
+        size = -(-count // parts)
         with ThreadPoolExecutor(workers) as pool:
-            parts = list(pool.map(follow, range(0, count, size)))
-        total, samples = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return total, samples
+            return list(pool.map(follow, range(0, count, size)))
