@@ -1,6 +1,6 @@
 """Follow and weigh: masses and probabilities against closed forms, and what it says when a question has no answer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -247,3 +247,12 @@ def test_a_distance_of_the_users_descends_from_the_prior():
     assert found.trace[0].stage == "search"
     model = found.selected
     assert abs(model.log_mass - np.log(exact_masses(5.0)[1])) < 3.0 * model.log_mass_error
+
+
+def test_draws_of_one_place_are_near_the_best_fit_and_change_no_probability():
+    """Two places, a and -a, fit alike: their mean fits nothing."""
+    twin = vb.Problem(lambda a: 0.3 + a[:, None] ** 2 * TIME, RECORD, {"a": LEVEL}, "twin", vectorised=True)
+    both, one = (vb.infer(1, twin, replace(METHOD, one_place=flag)).selected for flag in (False, True))
+    assert one.log_mass == both.log_mass
+    assert abs(both.mean()["a"]) < 0.1 and abs(one.mean()["a"]) == pytest.approx(np.sqrt(0.8), abs=0.05)
+    assert len(np.unique(np.sign(one.draws["a"]))) == 1 and len(one.weights) >= 20
