@@ -52,7 +52,7 @@ def figure_of_trace(posterior: Posterior, title: str = "") -> Any:
         layout="constrained",
     )
     if partly:
-        _over_levels(axes["followed"], names, trace, lambda level: 100.0 * level.followed, joined=True)
+        _over_levels(axes["followed"], names, trace, lambda level: 100.0 * level.followed)
         axes["followed"].set_ylim(0.0, 105.0)
         tidy(axes["followed"], "", "followed (%)")
     if together:
@@ -91,18 +91,16 @@ def _over_levels(
     names: Sequence[str],
     trace: Sequence[Level],
     value: Callable[[Level], float],
-    joined: bool = False,
 ) -> None:
     """A quantity over the levels, one curve per model; grey for levels of all models together.
 
-    Curves are broken where other models had their turn, unless they shall be joined.
+    Curves are broken where other models had their turn.
     """
     for i, name in enumerate(["", *names]):
         mine = np.array([(number, value(level)) for number, level in enumerate(trace, 1) if level.model == name], float)
         if len(mine):
             look = _line(i - 1) if name else {"color": GREY}
-            if not joined:
-                mine = np.insert(mine, np.flatnonzero(np.diff(mine[:, 0]) > 1) + 1, np.nan, axis=0)
+            mine = np.insert(mine, np.flatnonzero(np.diff(mine[:, 0]) > 1) + 1, np.nan, axis=0)
             axes.plot(*mine.T, **look, marker=".", markersize=3, linewidth=0.9)
 
 

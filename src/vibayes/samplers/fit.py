@@ -8,6 +8,8 @@ side. On each level
 2. the best quarter that differ are kept;
 3. as many more samples are added as half of them follow without losing the record;
 4. around each, new ones are drawn: far in directions that the fit leaves open, near in those that it fixes.
+
+At the end the best few are polished by some more steps, from points beside them too.
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ _OPEN = 0.3
 _CLOSED = 0.5
 """Share of the fits that are given up on the way to the end."""
 _AGREE = 1.05
+"""Fits of the whole record within this factor of the best agree with it; a share of them ends the fitting."""
 _PATIENCE = 2
 """Levels over the whole record without progress that end the fitting."""
 _MOST_LEVELS = 100

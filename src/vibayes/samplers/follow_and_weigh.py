@@ -2,6 +2,7 @@
 
 1. *Follow.* Each model is fitted to the beginning of the record, then to more and more of it (`fit`). That is repeated
    until two searches agree on the smallest distance.
+   Where Gauss-Newton steps find nothing smaller, a few levels of `search` dig for it.
 2. *Lend.* The smallest distance found is about the noise floor; the threshold is a little above it. Models whose
    parameters have common names try one another's points, so that none misses a place that another has found.
 3. *Weigh.* Each model's prior mass within the threshold is computed by importance sampling (`weigh`), with a standard
@@ -107,16 +108,16 @@ class FollowAndWeigh:
                     for snapshot in self._search(rng, candidates, number, fresh):
                         yield replace(snapshot, done=before + share * candidate.size * snapshot.followed)
                 before += share * candidate.size
-            yield from self._lend(rng, candidates, fresh)
+            yield from _at(before, self._lend(rng, candidates, fresh))
             found.append(min(place.best() for place in fresh.values()))
             for number, place in fresh.items():
                 places[number] = min(places.get(number, place), place, key=lambda each: each.best())
         populations = [self._spread(rng, candidate, places[number]) for number, candidate in enumerate(candidates)]
-        yield from self._dig(rng, candidates, populations)
+        yield from _at(_WEIGHED_FROM, self._dig(rng, candidates, populations))
         threshold, note = self._threshold(populations, candidates)
         for _ in range(_DESCENTS if np.isfinite(threshold) else 0):
             for number in range(len(candidates)):
-                yield from self._descend(rng, candidates, populations, number, threshold)
+                yield from _at(_WEIGHED_FROM, self._descend(rng, candidates, populations, number, threshold))
             wanted, note = self._threshold(populations, candidates)
             if wanted >= 0.999 * threshold:
                 break
@@ -237,6 +238,11 @@ class FollowAndWeigh:
             population = descend(rng, candidates[number], population, self.particles, self.keep, threshold)
             populations[number] = population
             yield _descending("descend", candidates, number, population)
+
+
+def _at(done: float, snapshots: Iterator[Snapshot]) -> Iterator[Snapshot]:
+    """Snapshots of work that hardly counts in the estimate of what remains."""
+    return (replace(snapshot, done=done) for snapshot in snapshots)
 
 
 def _agree(found: Sequence[float]) -> bool:
