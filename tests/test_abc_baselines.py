@@ -47,6 +47,9 @@ class Ball:
         distance = np.sum((points - 0.5) ** 2, axis=1) / self.radius**2 + self.floor
         return np.where(distance <= limit, distance, np.inf)
 
+    def returned(self, other, points):
+        return None
+
     def adopt(self, rng, other, points):
         raise NotImplementedError
 

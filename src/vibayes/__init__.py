@@ -5,6 +5,10 @@ import jax
 # A posterior in single precision is a wrong posterior.
 jax.config.update("jax_enable_x64", True)
 
+from vibayes.compilation import keep_compiled_programs  # noqa: E402
+
+keep_compiled_programs()
+
 from vibayes import excitation, io, samplers, simulation, structure  # noqa: E402
 from vibayes.constraints import Increasing, distinct_slopes  # noqa: E402
 from vibayes.distance import NMSE  # noqa: E402

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -145,6 +146,32 @@ class ProblemCandidate:
         for constraint in _orders(self.problem):
             _sort(result, _groups(constraint, mine))
         return result
+
+    def returned(self, other: Any, points: np.ndarray) -> np.ndarray | None:
+        """Points of another model that would become these if it lent them: (ways, points, its unknowns).
+
+        None if not all of its parameters are lent with the prior they have here.
+        """
+        theirs, mine = list(other.problem.parameters), list(self.problem.parameters)
+        here, there = self.problem.priors, other.problem.priors
+        if not all(name in mine and here[name] == there[name] for name in theirs):
+            return None
+        ways = [{name: mine.index(name) for name in theirs}]
+        for constraint in _orders(self.problem):
+            rows = (constraint.names, constraint.carrying) if constraint.carrying else (constraint.names,)
+            if not all(here[name] == here[row[0]] for row in rows for name in row):
+                return None
+            lent = [[name for name in row if name in theirs] for row in rows]
+            if len({len(row) for row in lent}) > 1:
+                return None
+            # Any of those in order may be the ones that were lent.
+            ways = [
+                {**way, **{name: mine.index(row[i]) for row, names in zip(rows, lent, strict=True)
+                           for i, name in zip(kept, names, strict=True)}}
+                for way in ways
+                for kept in combinations(range(len(constraint.names)), len(lent[0]))
+            ]  # fmt: skip
+        return np.stack([points[:, [way[name] for name in theirs]] for way in ways])
 
 
 def values_at(problem: Problem, points: np.ndarray) -> dict[str, np.ndarray]:

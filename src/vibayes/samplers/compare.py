@@ -12,13 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from vibayes.samplers.fit import around, fits_at, improve
+from vibayes.samplers.lending import mass_ratio
 from vibayes.samplers.search import Population
 from vibayes.samplers.shapes import Candidate, Draws, Snapshot, probabilities_of
 from vibayes.samplers.weigh import Round, combine, grow, settled
 
 _LENT = 3000
 """Points that a model lends to another, at most."""
-_MOST_ROUNDS = 5
+_MOST_ROUNDS = 3
 """Times the rounds that count, before a mass that goes on growing is taken as it is."""
 _ROUGH = 3
 """Effective draws per unknown below which a note is made."""
@@ -34,6 +35,7 @@ def compare(
 ) -> Iterator[Snapshot]:  # fmt: skip
     """Rounds of importance sampling; the last snapshot is the result."""
     draws = [Draws.none(candidate.size) for candidate in candidates]
+    covariance = np.zeros((len(candidates),) * 2)  # of the logarithms of the masses
     rough: list[str] = []
     whole = sum(candidate.size for candidate in candidates)
     weighed = 0
@@ -46,20 +48,42 @@ def compare(
                 break
             rounds.append(found)
             draws[number] = combine(rounds[-rounds_that_count:])
-            p, errors = probabilities_of(draws, candidates)
+            covariance[number, number] = draws[number].standard_error ** 2
+            p, errors = probabilities_of(draws, candidates, covariance)
             rate = len(found.points) / found.draws
             done = (weighed + min(0.5 * len(rounds) / rounds_that_count, 0.95) * candidate.size) / whole
             yield Snapshot("weigh", threshold, 1.0, rate, tuple(p), tuple(errors), tuple(draws), note, number, done)
+        if rounds:
+            draws[number] = _tied(rng, candidates, draws, covariance, number, threshold)
         if rounds and draws[number].effective < _ROUGH * candidate.size:
             rough.append(f"{candidate.name} ({draws[number].effective:.0f} effective draws)")
-        if rounds and one_place and candidate.has_errors:
-            draws[number] = _near_the_best(rng, candidate, rounds, draws[number], threshold, draws_per_round)
         weighed += candidate.size
     if rough:
         more = f"what is within the threshold is thin and hard to fill: probability and intervals of {', '.join(rough)}"
         note = "; ".join([note] * bool(note) + [f"{more} are rough"])
-    p, errors = probabilities_of(draws, candidates)
+    p, errors = probabilities_of(draws, candidates, covariance)
+    if one_place:
+        draws = [_near_the_best(rng, *each, threshold, draws_per_round) for each in zip(candidates, draws, strict=True)]
     yield Snapshot("done", threshold, 1.0, np.nan, tuple(p), tuple(errors), tuple(draws), note, done=1.0)
+
+
+def _tied(rng, candidates, draws: list[Draws], covariance: np.ndarray, number: int, threshold: float) -> Draws:
+    """The draws of a model with its mass, by way of a smaller model if the ratio of the two is known better so."""
+    mine, best = draws[number], None
+    for other, theirs in enumerate(draws):
+        if other == number or candidates[other].size >= candidates[number].size:
+            continue
+        ratio = mass_ratio(rng, candidates[number], candidates[other], mine, theirs, threshold)
+        known = best[1].error if best else np.hypot(mine.standard_error, theirs.standard_error)
+        if ratio and ratio.error < known:
+            best = other, ratio
+    if best is None:
+        return mine
+    other, ratio = best
+    covariance[number], covariance[:, number] = covariance[other], covariance[:, other]
+    covariance[number, number] = covariance[other, other] + ratio.error**2
+    log_mass = draws[other].log_mass + ratio.log
+    return replace(mine, log_mass=log_mass, standard_error=float(np.sqrt(covariance[number, number])))
 
 
 def within(candidate: Candidate, points: np.ndarray, threshold: float) -> np.ndarray:
@@ -68,12 +92,12 @@ def within(candidate: Candidate, points: np.ndarray, threshold: float) -> np.nda
     return points[candidate.judge(points, threshold) <= threshold] if len(points) else points
 
 
-def _near_the_best(
-    rng: np.random.Generator, candidate: Candidate, rounds: list[Round], draws: Draws, threshold: float, count: int
-) -> Draws:
+def _near_the_best(rng: np.random.Generator, candidate: Candidate, draws: Draws, threshold: float, count: int) -> Draws:
     """Draws around the closest point, so near that the errors are about linear there; the mass is what it was."""
-    points, distances = (np.concatenate([getattr(r, what) for r in rounds]) for what in ("points", "distances"))
-    fit = improve(candidate, fits_at(candidate, points[[np.argmin(distances)]], candidate.length))
+    if not (len(draws.points) and candidate.has_errors):
+        return draws
+    best = draws.points[[np.argmin(draws.distances)]]
+    fit, distances = improve(candidate, fits_at(candidate, best, candidate.length)), draws.distances
     points, inside = fit.points, np.ones(1, bool)
     for rise in _RISES:
         points = np.concatenate([fit.points, around(rng, candidate, fit, count, rise)])

@@ -13,7 +13,8 @@ A distance that is not a sum of squared errors cannot be fitted: its models desc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +26,9 @@ from vibayes.samplers.settings import require_counts, require_within
 from vibayes.samplers.shapes import Candidate, Draws, Snapshot
 
 _LENT_FITS = 20
+"""That a model takes from each of the others, the best of those that it is offered."""
+_LENT = 200
+"""Offers: fits of the other model, with what it lacks drawn from the prior."""
 _STEPS_LENT = 3
 """Of Gauss-Newton, for fits that were lent."""
 _PRIOR_DRAWS = 30
@@ -37,15 +41,17 @@ _REACH = 1.1
 """Times the threshold: a model whose smallest distance is larger will not get there."""
 _RISES = 0.5, 0.05, 0.005
 """Of the misfit, around the fits."""
-_HOPELESS = 5.0
-"""Times the smallest distance of all: a model that is further away is not searched again."""
+_PLAUSIBLE = 20.0
+"""Times the smallest distance of all: models within it are searched again, the smallest first."""
+_MANY = 7
+"""Unknowns of a model that needs all the fits; those with fewer make do with fewer, down to half."""
 _DIGGINGS = 15
 """Levels down from the best fits, at most."""
 _DEEP = 1.005
 """Times the smallest distance: a threshold that is deep enough."""
 _DESCENTS = 5
-_WEIGHED_FROM = 0.6
-"""Share of a run, as a rule, after which the models are weighed."""
+_FIRST_SEARCH, _WEIGHED_FROM = 0.5, 0.7
+"""Shares of a run, as a rule, after which all models have been searched once and after which they are weighed."""
 _NOTHING = 100.0
 """Percent: what a model that does not move is off."""
 
@@ -55,8 +61,9 @@ class FollowAndWeigh:
     """Follow the record, then weigh the models: the default method of `vibayes.infer` for distances.
 
     Args:
-        fits: of each model, side by side along the record.
-        searches: independent searches at most, of which each model keeps the best; two that agree are enough.
+        fits: of each model, side by side along the record; a model with few unknowns has fewer.
+        searches: independent searches at most; two that agree are enough. All models take part in the first, one model
+            in each of the others: those that may be right, the smallest first.
         particles: points per model and level on the way down to the threshold.
         keep: share of points kept at each level.
         excess: the final threshold in units of the smallest distance found, which is about the noise floor. By default
@@ -81,7 +88,7 @@ class FollowAndWeigh:
     excess: float | None = None
     threshold: float | None = None
     finest: float = 1e-3
-    draws: int = 5000
+    draws: int = 3000
     rounds: int = 4
     one_place: bool = False
 
@@ -98,32 +105,9 @@ class FollowAndWeigh:
         """Work level by level."""
         places: dict[int, Fits | Population] = {}
         found: list[float] = []
-        whole = sum(candidate.size for candidate in candidates)
-        while len(found) < self.searches and not _agree(found):
-            fresh: dict[int, Fits | Population] = {}
-            # Two searches are the rule: each is half of the searching.
-            before, share = min(len(found), 1.5) * 0.5 * _WEIGHED_FROM, 0.5 * _WEIGHED_FROM / whole
-            for number, candidate in enumerate(candidates):
-                if not places or places[number].best() <= _HOPELESS * min(found):
-                    for snapshot in self._search(rng, candidates, number, fresh):
-                        yield replace(snapshot, done=before + share * candidate.size * snapshot.followed)
-                before += share * candidate.size
-            yield from _at(before, self._lend(rng, candidates, fresh))
-            found.append(min(place.best() for place in fresh.values()))
-            for number, place in fresh.items():
-                places[number] = min(places.get(number, place), place, key=lambda each: each.best())
+        yield from self._search(rng, candidates, places, found)
         populations = [self._spread(rng, candidate, places[number]) for number, candidate in enumerate(candidates)]
-        yield from _at(_WEIGHED_FROM, self._dig(rng, candidates, populations))
-        threshold, note = self._threshold(populations, candidates)
-        for _ in range(_DESCENTS if np.isfinite(threshold) else 0):
-            for number in range(len(candidates)):
-                yield from _at(_WEIGHED_FROM, self._descend(rng, candidates, populations, number, threshold))
-            wanted, note = self._threshold(populations, candidates)
-            if wanted >= 0.999 * threshold:
-                break
-            threshold = wanted  # on the way down the smallest distance got smaller still
-        # A model that stalls just above the threshold raises it to where there is something to weigh.
-        threshold = max(threshold, min(population.threshold for population in populations))
+        threshold, note = yield from self._come_down(rng, candidates, populations)
         if self.searches > 1 and not _agree(found) and self.threshold is None:
             listing = ", ".join(f"{distance:.3g}" for distance in sorted(found))
             note = note or f"no two searches agree on the smallest distance ({listing}): there may be better parameters"
@@ -137,13 +121,56 @@ class FollowAndWeigh:
             zeros = (0.0,) * len(candidates)
             yield Snapshot("done", threshold, 0.0, np.nan, zeros, zeros, nothing, note)
 
-    def _search(self, rng, candidates, number: int, places: dict[int, Fits | Population]) -> Iterator[Snapshot]:
+    def _search(self, rng, candidates, places: dict[int, Fits | Population], found: list[float]) -> Iterator[Snapshot]:
+        """Where each model is closest to the record; then one model after the other again until two searches agree."""
+        whole = sum(candidate.size for candidate in candidates)
+        searched: Counter[int] = Counter()
+        for again in range(self.searches):
+            if _agree(found):
+                break
+            fresh: dict[int, Fits | Population] = {}
+            before = min(again, 1) * _FIRST_SEARCH
+            for number in [_next(candidates, places, searched)] if again else range(len(candidates)):
+                searched[number] += 1
+                size = candidates[number].size
+                share = (_WEIGHED_FROM - _FIRST_SEARCH) if again else _FIRST_SEARCH * size / whole
+                for snapshot in self._search_one(rng, candidates, number, fresh):
+                    yield replace(snapshot, done=before + share * snapshot.followed)
+                before += share
+            found.append(min(place.best() for place in fresh.values()))
+            closer = {
+                number: place for number, place in fresh.items() if not again or place.best() < places[number].best()
+            }
+            places.update(closer)
+            if closer:
+                yield from _at(before, self._lend(rng, candidates, places))
+            if not again:
+                found[0] = min(place.best() for place in places.values())
+
+    def _come_down(
+        self, rng, candidates, populations: list[Population]
+    ) -> Generator[Snapshot, None, tuple[float, str]]:
+        """Bring the models that can to a common threshold; the threshold, and what there is to say of it."""
+        yield from _at(_WEIGHED_FROM, self._dig(rng, candidates, populations))
+        threshold, note = self._threshold(populations, candidates)
+        for _ in range(_DESCENTS if np.isfinite(threshold) else 0):
+            for number in range(len(candidates)):
+                yield from _at(_WEIGHED_FROM, self._descend(rng, candidates, populations, number, threshold))
+            wanted, note = self._threshold(populations, candidates)
+            if wanted >= 0.999 * threshold:
+                break
+            threshold = wanted  # on the way down the smallest distance got smaller still
+        # A model that stalls just above the threshold raises it to where there is something to weigh.
+        return max(threshold, min(population.threshold for population in populations)), note
+
+    def _search_one(self, rng, candidates, number: int, places: dict[int, Fits | Population]) -> Iterator[Snapshot]:
         """Where one model is closest to the record, from the prior."""
         candidate = candidates[number]
         if candidate.has_errors:
-            prior = from_prior(rng, candidate, _PRIOR_DRAWS * self.fits)
+            count = int(np.ceil(self.fits * np.clip(candidate.size / _MANY, 0.5, 1.0)))
+            prior = from_prior(rng, candidate, _PRIOR_DRAWS * count)
             fits = None
-            for fits in follow(rng, candidate, prior, self.fits):
+            for fits in follow(rng, candidate, prior, count):
                 yield _fitting(candidates, number, fits)
             assert fits is not None
             places[number] = fits
@@ -165,9 +192,10 @@ class FollowAndWeigh:
             ]
             if not isinstance(fits, Fits) or not others:
                 continue
-            lent = np.concatenate([candidate.adopt(rng, c, place.points[:_LENT_FITS]) for c, place in others])
-            lent = lent[candidate.allowed(lent)]
-            fits = joined(fits, fits_at(candidate, lent, candidate.length))
+            chosen = [(c, np.resize(place.points[:_LENT_FITS], (_LENT, c.size))) for c, place in others]
+            lent = np.concatenate([candidate.adopt(rng, c, points) for c, points in chosen])
+            lent = fits_at(candidate, lent[candidate.allowed(lent)], candidate.length)
+            fits = joined(fits, lent.of(np.argsort(lent.misfits)[: _LENT_FITS * len(others)]))
             for _ in range(_STEPS_LENT):
                 fits = improve(candidate, fits)
                 yield _fitting(candidates, number, fits)
@@ -243,6 +271,13 @@ class FollowAndWeigh:
 def _at(done: float, snapshots: Iterator[Snapshot]) -> Iterator[Snapshot]:
     """Snapshots of work that hardly counts in the estimate of what remains."""
     return (replace(snapshot, done=done) for snapshot in snapshots)
+
+
+def _next(candidates, places: dict[int, Fits | Population], searched: Counter[int]) -> int:
+    """The model to search again: of those that may be right the least searched one, and of these the smallest."""
+    best = min(place.best() for place in places.values())
+    plausible = [number for number, place in places.items() if not place.best() > _PLAUSIBLE * best]
+    return min(plausible, key=lambda number: (searched[number], candidates[number].size))
 
 
 def _agree(found: Sequence[float]) -> bool:

@@ -58,6 +58,13 @@ class Candidate(Protocol):
         """Points of another model as points of this one: what both have is kept, the rest is drawn from the prior."""
         ...
 
+    def returned(self, other: Any, points: np.ndarray) -> np.ndarray | None:
+        """Points of another model that would become these if it lent them, in every way: (ways, points, unknowns).
+
+        None if it has parameters that this one has not.
+        """
+        ...
+
 
 @dataclass(frozen=True)
 class Draws:
@@ -110,17 +117,22 @@ class Sampler(Protocol):
         ...
 
 
-def probabilities_of(draws: Sequence[Draws], candidates: Sequence[Candidate]) -> tuple[np.ndarray, np.ndarray]:
+def probabilities_of(
+    draws: Sequence[Draws], candidates: Sequence[Candidate], covariance: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Of the models, from their prior masses; and their standard errors, to first order.
 
-    With p_i proportional to prior_i exp(log_mass_i), the variance of p_i is
-    p_i² [ (1 - p_i)² s_i² + Σ_{j≠i} p_j² s_j² ].
+    With p_i proportional to prior_i exp(log_mass_i), the slope of p_i by log_mass_j is p_i (δ_ij - p_j). The covariance
+    of the logarithms is diagonal unless given.
     """
     logs = np.array([d.log_mass + np.log(c.prior_probability) for d, c in zip(draws, candidates, strict=True)])
     if not np.isfinite(logs).any():
         return np.zeros(len(logs)), np.zeros(len(logs))
     shares = np.exp(logs - logs.max())
     p = shares / shares.sum()
-    s = np.array([d.standard_error for d in draws]) * (p > 0)
-    others = np.sum(p**2 * s**2) - p**2 * s**2
-    return p, p * np.sqrt((1.0 - p) ** 2 * s**2 + others)
+    if covariance is None:
+        covariance = np.diag([d.standard_error**2 for d in draws])
+    slopes = p[:, None] * (np.eye(len(p)) - p[None])
+    # A model of no mass has no error either.
+    covariance = np.where(np.outer(p > 0, p > 0), covariance, 0.0)
+    return p, np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", slopes, covariance, slopes), 0.0))

@@ -23,7 +23,7 @@ _WANTED = 0.25
 """Share of draws within the threshold at which the density is about as wide as the set."""
 _CENTRES = 200
 """Per unknown, at most."""
-_SURE = 0.15
+_SURE = 0.2
 """Standard error of the logarithm of a mass that is good enough."""
 _MEMORY = 3
 """Rounds whose points make the next density."""
