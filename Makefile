@@ -27,7 +27,7 @@ $(VENV)/.core: $(INPUTS) | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: $(INPUTS) | $(BIN)/python
-	$(PIP) -e '.[plot,peers,dev]'
+	$(PIP) -e '.[plot,nuts,peers,dev]'
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.docs: $(INPUTS) | $(BIN)/python

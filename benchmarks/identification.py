@@ -45,7 +45,7 @@ FULL = Sizes(
     particles=1000,
     seconds=180.0,
     simulations=2_000_000,
-    ours=vb.FollowAndWeigh(particles=1000),
+    ours=vb.FollowAndWeigh(),
     # The library's limit of draws would end the published scheme before its time is up: draws that break a
     # constraint count, and cost little.
     published=vb.ABCNestedSampling(n_s=1000, max_draws=2_000_000),

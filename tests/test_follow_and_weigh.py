@@ -75,7 +75,10 @@ def test_probabilities_of_linear_models_are_those_of_quadrature(threshold):
         for model, p, mass in zip(found, exact, masses, strict=True):
             assert abs(model.probability - p) <= 3.0 * model.standard_error + 1e-12, (model.name, seed)
             if mass > 0:
-                assert abs(model.log_mass - np.log(mass)) <= 3.0 * model.log_mass_error + 1e-9, (model.name, seed)
+                assert abs(model.log_evidence - np.log(mass)) <= 3.0 * model.log_evidence_error + 1e-9, (
+                    model.name,
+                    seed,
+                )
 
 
 def test_at_a_smaller_threshold_the_same_draws_give_the_probabilities_of_quadrature():
@@ -98,13 +101,13 @@ def test_a_proposal_whose_density_is_wrong_fails_the_same_test(monkeypatch):
     monkeypatch.setattr(weigh, "proposal", broken)
     masses = exact_masses(120.0)
     found = vb.infer(0, problems(), vb.FollowAndWeigh(fits=30, particles=300, draws=1500, threshold=120.0))
-    errors = [abs(m.log_mass - np.log(x)) / m.log_mass_error for m, x in zip(found, masses, strict=True)]
+    errors = [abs(m.log_evidence - np.log(x)) / m.log_evidence_error for m, x in zip(found, masses, strict=True)]
     assert max(errors) > 3.0
 
 
 def test_standard_errors_are_as_large_as_the_scatter_of_runs():
     errors = [
-        (m.log_mass - np.log(mass)) / m.log_mass_error
+        (m.log_evidence - np.log(mass)) / m.log_evidence_error
         for seed in range(12)
         for m, mass in zip(posterior(120.0, seed), exact_masses(120.0), strict=True)
     ]
@@ -246,13 +249,13 @@ def test_a_distance_of_the_users_descends_from_the_prior():
     found = vb.infer(0, problem, vb.FollowAndWeigh(particles=100, draws=500, rounds=2, threshold=threshold))
     assert found.trace[0].stage == "search"
     model = found.selected
-    assert abs(model.log_mass - np.log(exact_masses(5.0)[1])) < 3.0 * model.log_mass_error
+    assert abs(model.log_evidence - np.log(exact_masses(5.0)[1])) < 3.0 * model.log_evidence_error
 
 
 def test_draws_of_one_place_are_near_the_best_fit_and_change_no_probability():
     """Two places, a and -a, fit alike: their mean fits nothing."""
     twin = vb.Problem(lambda a: 0.3 + a[:, None] ** 2 * TIME, RECORD, {"a": LEVEL}, "twin", vectorised=True)
     both, one = (vb.infer(1, twin, replace(METHOD, one_place=flag)).selected for flag in (False, True))
-    assert one.log_mass == both.log_mass
+    assert one.log_evidence == both.log_evidence
     assert abs(both.mean()["a"]) < 0.1 and abs(one.mean()["a"]) == pytest.approx(np.sqrt(0.8), abs=0.05)
     assert len(np.unique(np.sign(one.draws["a"]))) == 1 and len(one.weights) >= 20

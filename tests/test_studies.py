@@ -91,3 +91,20 @@ def test_the_study_of_dampers_checks_its_models_on_the_test_part():
         assert set(part) >= REPORTED
         assert set(part["test_nmse"]) >= {"trilinear", "quadlinear"}
         assert all(0.0 < error < 100.0 for error in part["test_nmse"].values())
+
+
+@pytest.fixture(scope="module")
+def output_only() -> dict:
+    return run("bilinear_output_only", "--quick", "--seed", "2")
+
+
+def test_outputs_alone_give_the_figures_the_study_promises(output_only):
+    parameters = {"D_y", "alpha", "k"}
+    for name in ("posterior_mean", "ci95", "error_percent", "truth_in_95"):
+        assert set(output_only[name]) == parameters
+    assert {"min_ess", "rhat_max", "seconds", "log_evidence", "log_evidence_error", "augmented_ukf"} <= set(output_only)
+
+
+def test_outputs_alone_find_a_short_record_consistent_with_the_truth(output_only):
+    assert sum(output_only["truth_in_95"].values()) >= 2
+    assert output_only["nrmse"]["element force of spring"] < 1.0

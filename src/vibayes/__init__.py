@@ -9,11 +9,12 @@ from vibayes.compilation import keep_compiled_programs  # noqa: E402
 
 keep_compiled_programs()
 
-from vibayes import excitation, io, samplers, simulation, structure  # noqa: E402
+from vibayes import excitation, filters, io, samplers, simulation, structure  # noqa: E402
 from vibayes.constraints import Increasing, distinct_slopes  # noqa: E402
 from vibayes.distance import NMSE  # noqa: E402
 from vibayes.errors import InvalidInput  # noqa: E402
 from vibayes.excitation import *  # noqa: E402, F403
+from vibayes.filters import *  # noqa: E402, F403
 from vibayes.inference import infer  # noqa: E402
 from vibayes.io import *  # noqa: E402, F403
 from vibayes.posterior import Posterior  # noqa: E402
@@ -40,6 +41,7 @@ __all__ = [
     "infer",
     "predict",
     *excitation.__all__,
+    *filters.__all__,
     *io.__all__,
     *samplers.__all__,
     *simulation.__all__,

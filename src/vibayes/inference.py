@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -16,9 +17,11 @@ from vibayes.errors import InvalidInput
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.progress import Progress
-from vibayes.samplers import FollowAndWeigh
+from vibayes.samplers import FollowAndWeigh, TemperedSMC
+from vibayes.samplers.likely import LikelihoodSampler
 from vibayes.samplers.search import from_prior
 from vibayes.samplers.shapes import Sampler, Snapshot
+from vibayes.sampling import sampled
 
 _TRIES = 1000
 """Draws among which the constraints must be met at least once, times the rounds of `from_prior`."""
@@ -27,7 +30,7 @@ _TRIES = 1000
 def infer(
     key: Any,
     problems: Problem | Sequence[Problem],
-    method: Sampler | None = None,
+    method: Sampler | LikelihoodSampler | None = None,
     *,
     max_simulations: int | None = None,
     max_seconds: float | None = None,
@@ -38,7 +41,7 @@ def infer(
     Args:
         key: a whole number or a JAX random key; the same key gives the same result.
         problems: the candidates, all of the same record.
-        method: of inference, by default `FollowAndWeigh`.
+        method: of inference; by default `FollowAndWeigh`, and `TemperedSMC` for structures whose inputs are random.
         max_simulations: end the run after about so many, with what there is.
         max_seconds: likewise.
         progress: show what happens on the terminal, or a function that is called with every level.
@@ -66,14 +69,22 @@ def infer(
         ('decay', True)
     """
     problems = _require_problems(problems)
-    method = FollowAndWeigh() if method is None else method
-    if not isinstance(method, Sampler):
+    random = any(problem.random for problem in problems)
+    if method is None:
+        method = TemperedSMC() if random else FollowAndWeigh()
+    if not isinstance(method, Sampler | LikelihoodSampler) or isinstance(method, type):
         raise InvalidInput("infer.method", "a method of inference", repr(method), "try FollowAndWeigh()")
+    if random and not isinstance(method, LikelihoodSampler):
+        expected, remedy = "a method that works with a likelihood, for inputs are random", "try TemperedSMC()"
+        raise InvalidInput("infer.method", expected, type(method).__name__, remedy)
     for name, limit in (("max_simulations", max_simulations), ("max_seconds", max_seconds)):
         if limit is not None and not limit > 0:
             raise InvalidInput(f"infer.{name}", "a positive number", repr(limit), "leave it out for no limit")
     rng = _generator(key)
     start = time.perf_counter()
+    if isinstance(method, LikelihoodSampler):
+        limits = partial(_spent, max_simulations=max_simulations, max_seconds=max_seconds)
+        return sampled(rng, problems, method, _listener(progress, problems), limits, start)
     candidates = [ProblemCandidate(problem) for problem in problems]
     _require_possible(candidates)
     show = _listener(progress, problems)
@@ -180,8 +191,8 @@ def _posterior(candidates, last: Snapshot | None, trace, seconds: float, ended: 
                 problem=candidate.problem,
                 probability=float(last.probabilities[number]) if last else float("nan"),
                 standard_error=float(last.standard_errors[number]) if last else float("nan"),
-                log_mass=draws.log_mass if draws else -np.inf,
-                log_mass_error=draws.standard_error if draws else 0.0,
+                log_evidence=draws.log_mass if draws else -np.inf,
+                log_evidence_error=draws.standard_error if draws else 0.0,
                 draws=candidate.values(points),
                 weights=draws.weights if draws else np.empty(0),
                 distances=draws.distances if draws else np.empty(0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -32,27 +32,32 @@ class ModelPosterior:
         problem: the model as it was posed.
         probability: of the model, given that one of those posed is right.
         standard_error: Monte Carlo standard error of the probability.
-        log_mass: logarithm of the prior mass within the threshold; minus infinity if no point is.
-        log_mass_error: its standard error.
+        log_evidence: logarithm of the probability density of the record under the model; of a method that works with a
+            distance, of the prior mass within the threshold, minus infinity if no point is. NaN if unknown.
+        log_evidence_error: its standard error.
         draws: parameters by name, one entry per draw.
         weights: of the draws; their sum is one.
         distances: of the draws.
         simulations: that the model has cost.
         failures: simulations that could not be carried out or gave no finite numbers.
         first_failure: what the first of them said.
+        log_likelihoods: of the draws, of a method that works with a likelihood.
+        chains: that the draws come from, one after the other and all of one length.
     """
 
     problem: Problem
     probability: float
     standard_error: float
-    log_mass: float
-    log_mass_error: float
+    log_evidence: float
+    log_evidence_error: float
     draws: dict[str, np.ndarray]
     weights: np.ndarray
     distances: np.ndarray
     simulations: int
     failures: int
     first_failure: str = ""
+    log_likelihoods: np.ndarray = field(default_factory=lambda: np.empty(0))
+    chains: int = 1
 
     @property
     def name(self) -> str:
@@ -83,9 +88,10 @@ class ModelPosterior:
         return Interval(*ends)
 
     def best(self) -> dict[str, float]:
-        """The draw with the smallest distance."""
+        """The draw with the smallest distance, or the largest likelihood."""
         self._require_draws()
-        return {name: float(values[np.argmin(self.distances)]) for name, values in self.draws.items()}
+        order = self.distances if len(self.distances) else -self.log_likelihoods
+        return {name: float(values[np.argmin(order)]) for name, values in self.draws.items()}
 
     def resampled(self, seed: int, count: int) -> dict[str, np.ndarray]:
         """Equally weighted draws, for predictions and pictures."""
@@ -122,7 +128,7 @@ class Posterior:
 
     Attributes:
         models: in the order they were posed.
-        threshold: of distance, common to all.
+        threshold: of distance, common to all; NaN for a method that works with a likelihood.
         trace: what happened, level by level.
         seconds: the whole inference, compilation included.
         notes: what must be known of the result; empty if all is well.
@@ -173,7 +179,7 @@ class Posterior:
         for model in self.models:
             share = float(model.weights[model.distances <= threshold].sum()) if len(model.weights) else 0.0
             prior = np.log(model.problem.prior_probability)
-            logs.append(model.log_mass + prior + (np.log(share) if share > 0 else -np.inf))
+            logs.append(model.log_evidence + prior + (np.log(share) if share > 0 else -np.inf))
         top = max(logs)
         if not np.isfinite(top):
             return {model.name: 0.0 for model in self.models}
@@ -182,7 +188,8 @@ class Posterior:
 
     def summary(self) -> str:
         """A few lines for people."""
-        lines = [f"threshold {self.threshold:.4g}, {self.simulations:,} simulations, {self.seconds:.1f} s"]
+        cost = f"{self.simulations:,} simulations, {self.seconds:.1f} s"
+        lines = [f"threshold {self.threshold:.4g}, {cost}" if np.isfinite(self.threshold) else cost]
         width = max(len(model.name) for model in self.models)
         for model in self.models:
             error = f" ± {model.standard_error:.2f}" if model.probability > 0 else ""

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from scipy.special import ndtr, ndtri
 
@@ -66,7 +68,7 @@ class LogUniform:
 
     def icdf(self, q: Any) -> Any:
         """Value below which the share q lies."""
-        return self.low * np.power(self.high / self.low, q)
+        return self.low * _library(q).power(self.high / self.low, q)
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ class Normal:
     def icdf(self, q: Any) -> Any:
         """Value below which the share q lies."""
         below, above = (ndtr((edge - self.mean) / self.standard_deviation) for edge in (self.low, self.high))
-        return np.clip(self.mean + self.standard_deviation * ndtri(below + (above - below) * q), self.low, self.high)
+        value = self.mean + self.standard_deviation * _quantile(below + (above - below) * q)
+        return _library(q).clip(value, self.low, self.high)
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,17 @@ class LogNormal:
 
     def icdf(self, q: Any) -> Any:
         """Value below which the share q lies."""
-        return self.median * np.power(self.factor, ndtri(q))
+        return self.median * _library(q).power(self.factor, _quantile(q))
+
+
+def _library(q: Any) -> Any:
+    """NumPy, or JAX for what it is tracing."""
+    return jnp if isinstance(q, jax.Array) else np
+
+
+def _quantile(q: Any) -> Any:
+    """Of the standard normal."""
+    return jax.scipy.special.ndtri(q) if isinstance(q, jax.Array) else ndtri(q)
 
 
 def require_priors(where: str, priors: Any, names: tuple[str, ...]) -> dict[str, Prior]:

@@ -12,6 +12,8 @@ from vibayes.constraints import Constraint, breaks_in_order
 from vibayes.distance import NMSE, Distance, require_distance
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Hold, Sampled, StraightLines
+from vibayes.filters import Filter, Filtering, filtering
+from vibayes.filters.checks import check_noise
 from vibayes.priors import Prior, require_priors
 from vibayes.record import Record
 from vibayes.simulation import Method
@@ -37,6 +39,9 @@ class Problem:
         prior_probability: of the model in comparison with the others; only ratios matter.
         hold: what the inputs do between their samples.
         method: of simulation; by default the one `simulate` would choose.
+        noise: standard deviation of the outputs' noise: a number or the name of an unknown, for all or one per output.
+            With it the record has a likelihood. A structure whose inputs are random needs it.
+        filter: for a structure whose inputs are random; `UnscentedFilter` by default.
         sequential: whether errors build up along the record, as in a simulation; a static map is fitted faster without.
         vectorised: the simulator takes arrays with one entry per set, and returns (sets, samples) or
             (sets, samples, outputs).
@@ -61,6 +66,8 @@ class Problem:
     prior_probability: float = 1.0
     hold: Hold = _STRAIGHT
     method: Method | None = None
+    noise: Any = None
+    filter: Filter | None = None
     sequential: bool = True
     vectorised: bool = False
 
@@ -80,12 +87,25 @@ class Problem:
         if isinstance(self.distance, NMSE):
             self.distance.per_sample(self.record)  # refuses a record that cannot be compared with
         if isinstance(self.model, Structure):
-            self._check_channels(self.model)
+            if self.random:
+                self.filtering()  # refuses what cannot be filtered
+            else:
+                self._check_channels(self.model)
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the unknowns."""
         return tuple(self.priors)
+
+    @property
+    def random(self) -> bool:
+        """Whether some inputs of the structure are random processes."""
+        return isinstance(self.model, Structure) and any(p is not None for p in self.model.processes)
+
+    def filtering(self) -> Filtering:
+        """Structure, record and filter, ready for values of the unknowns."""
+        assert isinstance(self.model, Structure)
+        return filtering(self.model, self.record, self.noise, self.filter, self.hold)
 
     def excitation(self) -> Sampled:
         """The record's inputs as a signal."""
@@ -97,15 +117,23 @@ class Problem:
 
     def _unknowns(self) -> tuple[str, ...]:
         if isinstance(self.model, Structure):
-            if not self.model.parameters:
+            if not self.model.parameters and not self._noise_names():
                 raise InvalidInput("Problem.model", "a structure with unknowns", "none", "write a name for a number")
-            return tuple(self.model.parameters)
+            if self.random and self.noise is None:
+                remedy = "give the standard deviation of the outputs, or a name and a prior for it"
+                raise InvalidInput("Problem.noise", "the noise of a record whose inputs are random", "none", remedy)
+            return tuple(dict.fromkeys((*self.model.parameters, *self._noise_names())))
         if not callable(self.model):
             remedy = "give a Structure or a function of the parameters by name"
             raise InvalidInput("Problem.model", "a structure or a simulator", repr(self.model), remedy)
         if not isinstance(self.priors, Mapping) or not self.priors:
             raise InvalidInput("Problem.priors", "priors by name", repr(self.priors), 'write {"k": Uniform(1, 2)}')
         return tuple(self.priors)
+
+    def _noise_names(self) -> tuple[str, ...]:
+        if self.noise is None:
+            return ()
+        return tuple(n for n in check_noise(self.noise, self.record.output.shape[1]) if isinstance(n, str))
 
     def _all_constraints(self) -> tuple[Constraint, ...]:
         given = [self.constraints] if callable(self.constraints) else list(self.constraints)

@@ -1,8 +1,22 @@
 """Samplers, one per file. They see callables and arrays only, and know nothing of mechanics."""
 
 from vibayes.samplers.follow_and_weigh import FollowAndWeigh
+from vibayes.samplers.laplace import Laplace
+from vibayes.samplers.metropolis import AdaptiveMetropolis, Metropolis
 from vibayes.samplers.nested import ABCNestedSampling
+from vibayes.samplers.nuts import NUTS
 from vibayes.samplers.rejection import ABCRejection
 from vibayes.samplers.smc import ABCSMC
+from vibayes.samplers.tempered import TemperedSMC
 
-__all__ = ["ABCSMC", "ABCNestedSampling", "ABCRejection", "FollowAndWeigh"]
+__all__ = [
+    "ABCSMC",
+    "NUTS",
+    "ABCNestedSampling",
+    "ABCRejection",
+    "AdaptiveMetropolis",
+    "FollowAndWeigh",
+    "Laplace",
+    "Metropolis",
+    "TemperedSMC",
+]

@@ -107,6 +107,14 @@ class Element(eqx.Module):
         """The mode that fits the local quantities: at the start, and at every instant when events are not located."""
         return jnp.int32(0)
 
+    def bounded(self, states: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+        """States put back where the law allows them, for methods that step over events; by default as they are."""
+        return states
+
+    def free_mode(self, local: Local) -> Scalar:
+        """The mode for methods that step over events and put states back (`bounded`): bounds need no mode there."""
+        return self.mode_at(local)
+
     def stuck(self, mode: Scalar) -> Scalar:
         """Whether the mode holds the velocity at zero."""
         return jnp.bool_(False)

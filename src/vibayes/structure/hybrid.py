@@ -32,6 +32,7 @@ class Motion(NamedTuple):
     base_acceleration: Scalar
     locals: tuple[Local, ...]
     energy: tuple[Scalar, ...]
+    inputs: tuple[Scalar, ...]
 
 
 class HybridSystem(eqx.Module):
@@ -111,7 +112,8 @@ class HybridSystem(eqx.Module):
             _push(net, self.ends[j], force)
         acceleration = [n * w - base for n, w in zip(net, self.inverse_masses, strict=True)]
         self._react(acceleration, seen)
-        return Motion(x, v, tuple(acceleration), base, tuple(seen), state[self.size - len(self.metered) :])
+        energy = state[self.size - len(self.metered) :]
+        return Motion(x, v, tuple(acceleration), base, tuple(seen), energy, inputs)
 
     def _react(self, acceleration: list[Scalar], seen: list[Local]) -> None:
         """Add the reactions of stuck elements, in place."""
@@ -151,6 +153,19 @@ class HybridSystem(eqx.Module):
         rates = tuple(r for e, seen in zip(self.elements, motion.locals, strict=True) for r in e.rates(seen))
         power = tuple(self.elements[j].hysteretic_power(motion.locals[j]) for j in self.metered)
         return (*motion.velocity, *motion.acceleration, *rates, *power)
+
+    def bounded(self, state: State) -> State:
+        """The state with all internal states within their bounds."""
+        x, position, internal = state[: 2 * self.masses], 2 * self.masses, []
+        for element in self.elements:
+            internal += element.bounded(tuple(state[position : position + len(element.states)]))
+            position += len(element.states)
+        return (*x, *internal, *state[position:])
+
+    def free_modes(self, state: State) -> Modes:
+        """Modes for methods that step over events."""
+        pairs = zip(self.elements, self.locals(state, self.modes_at(state)), strict=True)
+        return tuple(jnp.int32(element.free_mode(local)) for element, local in pairs)
 
     # ---- events -----------------------------------------------------------------------------------------------
 

@@ -62,6 +62,26 @@ class AbsoluteAcceleration(Sensor):
         return motion.acceleration[structure.mass_index(self.on)] + motion.base_acceleration
 
 
+class AppliedForce(Sensor):
+    """The sum of the forces that the inputs apply to a mass."""
+
+    def measure(self, structure, system, motion):
+        """The reading."""
+        mass = structure.mass_index(self.on)
+        pushes = zip(motion.inputs, system.forced_masses, strict=True)
+        return sum((u for u, pushed in pushes if pushed == mass), 0.0 * motion.displacement[mass])
+
+
+class GroundAcceleration(Sensor):
+    """Acceleration of the ground, zero where no input moves it; ``on`` is "ground" in any case."""
+
+    on: str = eqx.field(static=True, default="ground")
+
+    def measure(self, structure, system, motion):
+        """The reading."""
+        return motion.base_acceleration + 0.0 * motion.displacement[0]
+
+
 class ElementForce(Sensor):
     """Resisting force of an element."""
 

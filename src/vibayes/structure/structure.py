@@ -38,11 +38,13 @@ from vibayes.structure.element import (
 from vibayes.structure.frame import Frame
 from vibayes.structure.hybrid import HybridSystem, Matrix
 from vibayes.structure.inputs import BaseAcceleration, Force, Input
+from vibayes.structure.processes import Process
 from vibayes.structure.sensors import (
     AbsoluteAcceleration,
     Displacement,
     ElementDeformation,
     ElementForce,
+    GroundAcceleration,
     HystereticEnergy,
     Sensor,
     Velocity,
@@ -78,6 +80,8 @@ class Structure(eqx.Module):
     links: tuple[Link, ...]
     damping: Damping | None
     frames: tuple[Frame, ...]
+    processes: tuple[Process | None, ...]
+    """What drives each input, where that is a random process; None where it is measured."""
     mass_names: tuple[str, ...] = eqx.field(static=True)
     inputs: tuple[Input, ...] = eqx.field(static=True)
     sensors: tuple[Sensor, ...] = eqx.field(static=True)
@@ -99,6 +103,7 @@ class Structure(eqx.Module):
         self.frames = several(frames, Frame, "Structure.frames", 'FlexuralCantilever("EI")')
         self.inputs = several(inputs, (Force, BaseAcceleration), "Structure.inputs", 'Force("m1")')
         self.inputs = self.inputs or (Force(self.mass_names[0]),)
+        self.processes = (None,) * len(self.inputs)
         self.sensors = several(sensors, Sensor, "Structure.sensors", 'Displacement("m1")') or tuple(
             kind(name) for name in self.mass_names for kind in (Displacement, Velocity, AbsoluteAcceleration)
         )
@@ -177,6 +182,31 @@ class Structure(eqx.Module):
         changed._check_declaration()
         return changed
 
+    def driven_by(self, *processes: Process | None) -> Structure:
+        """The same structure with random processes for inputs that are not measured.
+
+        Args:
+            processes: one per input, in their order; None for an input that is measured.
+
+        Examples:
+            >>> import vibayes as vb
+            >>> tower = vb.Structure.chain([1.0, 1.0], [vb.Spring("k"), vb.Spring("k")])
+            >>> tower.driven_by(vb.KanaiTajimi(10.0, 0.35, density="S0")).parameters
+            ('k', 'S0')
+        """
+        for process in processes:
+            if not (process is None or isinstance(process, Process)):
+                remedy = "give KanaiTajimi(...), another process, or None for an input that is measured"
+                raise InvalidInput("Structure.driven_by", "random processes", shown(process), remedy)
+            if process is not None:
+                require_parameters(process, type(process).__name__)
+        if len(processes) != len(self.inputs):
+            expected = f"one process per input ({len(self.inputs)})"
+            raise InvalidInput("Structure.driven_by", expected, f"{len(processes)}", "give None for measured inputs")
+        changed = eqx.tree_at(lambda s: s.masses, self, self.masses)
+        object.__setattr__(changed, "processes", tuple(processes))
+        return changed
+
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the unknown parameters."""
@@ -210,8 +240,10 @@ class Structure(eqx.Module):
                 raise_if(fails, f"mass of {name!r}", "a positive number", "check sign and units", mass)
         for link in self.links:
             run_checks(link.element, f"{link.name}")
-        for part in (*self.frames, *([self.damping] if self.damping is not None else [])):
-            run_checks(part, type(part).__name__)
+        drives = [part for p in self.processes if p is not None for part in (p, getattr(p, "envelope", None))]
+        for part in (*self.frames, self.damping, *drives):
+            if part is not None:
+                run_checks(part, type(part).__name__)
 
     def compile(self) -> HybridSystem:
         """The hybrid dynamical system of a bound structure."""
@@ -261,6 +293,8 @@ class Structure(eqx.Module):
             if isinstance(channel, Force):
                 position(channel.on, self.mass_names, "a mass", "Structure.inputs")
         for sensor in self.sensors:
+            if isinstance(sensor, GroundAcceleration):
+                continue
             on_element = isinstance(sensor, ElementForce | ElementDeformation | HystereticEnergy)
             names, what = (self.element_names, "an element") if on_element else (self.mass_names, "a mass")
             position(sensor.on, names, what, f"Structure.sensors[{type(sensor).__name__}]")

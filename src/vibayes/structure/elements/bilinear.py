@@ -71,6 +71,15 @@ class BilinearHysteresis(Element):
         """The spring in series follows unless the slider does."""
         return (jnp.where(local.mode == _ELASTIC, local.velocity, 0.0),)
 
+    def bounded(self, states: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+        """|z| is at most the yield displacement."""
+        y = self.yield_displacement
+        return (jnp.clip(states[0], -y, y),)
+
+    def free_mode(self, local: Local) -> Scalar:
+        """Elastic: what goes beyond the yield displacement is cut off."""
+        return jnp.int32(_ELASTIC)
+
     def guards(self, local: Local) -> tuple[Scalar, ...]:
         """Elastic: |z| below the yield displacement. Yielding: the velocity keeps its sign."""
         (z,), y = local.states, self.yield_displacement

@@ -1,0 +1,231 @@
+"""A structure and its random excitation from one sample to the next.
+
+The state is x = (displacements, velocities, internal states, states of the processes), and
+
+    dx = (L x + N(x) + Γ u(t)) dt + B dβ,
+
+with L the flow at rest, N what the laws add to it, and u the inputs that were measured. L is taken exactly, by its
+exponential: a linear structure is propagated to rounding error, whatever the step. N is added by the fourth-order
+scheme of Runge and Kutta in the variables exp(−L t) x (Lawson). Internal states with bounds move freely within a
+step and are cut off; so the result is a continuous function of the parameters.
+
+Noise of a whole interval has the covariance Q = ∫ exp(L s) B Bᵀ exp(Lᵀ s) ds. It is kept as columns: the
+integrand's root at the nodes of a Gauss rule. What N does with noise within an interval is left out, which vanishes
+with the interval.
+
+Envelopes act through their value in the middle of a step. Processes drive the structure and not the other way
+round, so an envelope only multiplies the part of exp(L t) that leads from the one to the other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vibayes.structure.element import Element
+from vibayes.structure.hybrid import HybridSystem
+from vibayes.structure.sensors import Sensor
+from vibayes.structure.structure import Structure
+
+Array = Any
+_NODES = 8
+"""Of the Gauss rule for the noise."""
+_TERMS = 24
+"""Of the series exp(L s) B."""
+
+
+class Discrete(eqx.Module):
+    """What the filters see; made by `discretise`."""
+
+    structure: Structure
+    system: HybridSystem
+    rest: Array
+    """State of the structure at rest."""
+    slope: Array
+    """L, of the structure alone."""
+    full: Array
+    half: Array
+    """exp(L t) over a step and half a step."""
+    given_full: Array
+    given_half: Array
+    """What measured inputs add over a step and half a step: (states, inputs, 2), by their value and their slope."""
+    noise: Array
+    """Columns of the noise of a whole interval, with envelopes of one."""
+    interval: float = eqx.field(static=True)
+    steps: int = eqx.field(static=True)
+    """Per interval."""
+    linear: bool = eqx.field(static=True)
+
+    @property
+    def size(self) -> int:
+        """Number of states."""
+        return self.full.shape[0]
+
+    # ---- processes --------------------------------------------------------------------------------------------
+
+    def _envelopes(self, time: Any) -> tuple[Array, Array, Array]:
+        """Envelopes by input, by state and by column of noise; one where there is none."""
+        by_input, by_state, by_noise = [], [jnp.ones(self.system.size)], []
+        for process in self.structure.processes:
+            value = jnp.ones(()) if process is None else process.envelope.value(time)
+            by_input.append(value)
+            if process is not None:
+                by_state.append(value * jnp.ones(process.order))
+                by_noise.append(value * jnp.ones(_NODES))
+        return jnp.stack(by_input), jnp.concatenate(by_state), jnp.concatenate([jnp.zeros(0), *by_noise])
+
+    def inputs(self, points: Array, index: Any, given: Array) -> tuple[Array, ...]:
+        """All input channels at a sample, for points as columns; ``given`` are the measured ones."""
+        strength, _, _ = self._envelopes(index * self.interval)
+        channels, position, measured = [], self.system.size, 0
+        for number, process in enumerate(self.structure.processes):
+            if process is None:
+                channels.append(given[measured] * jnp.ones(points.shape[1]))
+                measured += 1
+            else:
+                row = process.filter().C
+                channels.append(strength[number] * (row @ points[position : position + process.order]))
+                position += process.order
+        return tuple(channels)
+
+    def noise_of(self, index: Any) -> Array:
+        """Columns of the noise of the interval after a sample."""
+        _, _, by_noise = self._envelopes((index + 0.5) * self.interval)
+        own = self.system.size
+        return jnp.concatenate([self.noise[:own] * by_noise, self.noise[own:]])
+
+    # ---- the step ---------------------------------------------------------------------------------------------
+
+    def bounded(self, points: Array) -> Array:
+        """Points with internal states within their bounds."""
+        own = self.system.size
+        if all(type(e).bounded is Element.bounded for e in self.system.elements):
+            return points
+        inside = self.system.bounded(tuple(points[i] for i in range(own)))
+        return jnp.concatenate([jnp.stack(inside), points[own:]])
+
+    def _beyond(self, points: Array) -> Array:
+        """N(x)."""
+        own = self.system.size
+        state = self.system.bounded(tuple(points[i] for i in range(own)))
+        silence = (jnp.zeros(points.shape[1]),) * len(self.structure.inputs)
+        flow = jax.vmap(lambda s, u: self.system.flow(s, self.system.free_modes(s), u))(state, silence)
+        return jnp.concatenate([jnp.stack(flow) - self.slope @ points[:own], jnp.zeros_like(points[own:])])
+
+    def advance(self, points: Array, index: Any, given: Array) -> Array:
+        """Points as columns, one interval later; ``given`` are the measured inputs at its start and their growth."""
+        h = self.interval / self.steps
+        for step in range(self.steps):
+            middle = (index + (step + 0.5) / self.steps) * self.interval
+            _, by_state, _ = self._envelopes(middle)
+            full, half = (self._weakened(matrix, by_state) for matrix in (self.full, self.half))
+            value, growth = given[0] + given[1] * (step / self.steps), given[1] / self.interval
+            drive = jnp.stack([value, growth], axis=1)
+            over, to_half = (jnp.sum(g * drive, axis=(1, 2))[:, None] for g in (self.given_full, self.given_half))
+            straight = full @ points + over
+            if self.linear:
+                points = straight
+                continue
+            midway = half @ points + to_half
+            a = self._beyond(points)
+            b = self._beyond(midway + 0.5 * h * (half @ a))
+            c = self._beyond(midway + 0.5 * h * b)
+            d = self._beyond(straight + h * (half @ c))
+            points = self.bounded(straight + (h / 6.0) * (full @ a + 2.0 * (half @ (b + c)) + d))
+        return points
+
+    def _weakened(self, matrix: Array, by_state: Array) -> Array:
+        own = self.system.size
+        return jnp.concatenate([matrix[:own] * by_state, matrix[own:]])
+
+    def measure(self, points: Array, index: Any, given: Array, sensors: tuple[Sensor, ...] | None = None) -> Array:
+        """Readings of all sensors, or of others, for points as columns."""
+        read = self.structure.sensors if sensors is None else sensors
+        state = self.system.bounded(tuple(points[i] for i in range(self.system.size)))
+
+        def reading(s, u):
+            motion = self.system.motion(s, self.system.free_modes(s), u)
+            return tuple(sensor.measure(self.structure, self.system, motion) for sensor in read)
+
+        return jnp.stack(jax.vmap(reading)(state, self.inputs(points, index, given)))
+
+    # ---- the beginning ----------------------------------------------------------------------------------------
+
+    def start(self, displacement: float, velocity: float) -> tuple[Array, Array]:
+        """Mean and triangle: the structure about at rest, the processes as they have been for ever."""
+        mean = jnp.concatenate([self.rest, jnp.zeros(self.size - self.system.size)])
+        masses = self.system.masses
+        deviations = [displacement] * masses + [velocity] * masses + [0.0] * (self.system.size - 2 * masses)
+        blocks = [jnp.diag(jnp.asarray(deviations, float))]
+        for process in self.structure.processes:
+            if process is not None and process.order:
+                blocks.append(_steady(process.filter()))
+        return mean, jax.scipy.linalg.block_diag(*blocks)
+
+
+def _steady(part) -> Array:
+    """Triangle of the covariance P of a process that has been going on for ever: A P + P Aᵀ + B Bᵀ = 0."""
+    m = part.A.shape[0]
+    eye = jnp.eye(m)
+    matrix = jnp.kron(part.A, eye) + jnp.kron(eye, part.A)
+    covariance = -jnp.linalg.solve(matrix, jnp.outer(part.B, part.B).ravel()).reshape(m, m)
+    return jnp.linalg.cholesky(0.5 * (covariance + covariance.T))
+
+
+def discretise(bound: Structure, interval: float, steps: int) -> Discrete:
+    """A bound structure over intervals between samples, each in a number of steps."""
+    system = bound.compile()
+    zero = tuple(jnp.zeros(()) for _ in bound.masses)
+    rest = jnp.stack([jnp.asarray(s, float) for s in system.start(None, zero)])
+    silence = jnp.zeros(len(bound.inputs))
+
+    def flow(x, u):
+        state = tuple(x[i] for i in range(system.size))
+        return jnp.stack(system.flow(state, system.free_modes(state), tuple(u[i] for i in range(len(bound.inputs)))))
+
+    slope, pushed = jax.jacfwd(flow, argnums=(0, 1))(rest, silence)
+    size = system.size + sum(p.order for p in bound.processes if p is not None)
+    L = jnp.zeros((size, size)).at[: system.size, : system.size].set(slope)
+    noise, given, position = [], [], system.size
+    for number, process in enumerate(bound.processes):
+        column = jnp.zeros(size).at[: system.size].set(pushed[:, number])
+        if process is None:
+            given.append(column)
+            continue
+        part, here = process.filter(), slice(position, position + process.order)
+        L = L.at[: system.size, here].add(jnp.outer(pushed[:, number], part.C)).at[here, here].set(part.A)
+        noise.append((column * part.D).at[here].add(part.B))
+        position += process.order
+    half, given_half = _propagators(L, given, 0.5 * interval / steps)
+    full, given_full = _propagators(L, given, interval / steps)
+    columns = [_noise_columns(L, column, interval) for column in noise]
+    return Discrete(
+        structure=bound, system=system, rest=rest, slope=slope, full=full, half=half, given_full=given_full,
+        given_half=given_half, noise=jnp.concatenate([jnp.zeros((size, 0)), *columns], axis=1), interval=interval,
+        steps=steps, linear=all(e.affine and not e.guard_names() and len(e.modes) == 1 for e in system.elements),
+    )  # fmt: skip
+
+
+def _propagators(L: Array, given: list[Array], time: float) -> tuple[Array, Array]:
+    """exp(L t), and ∫ exp(L s) Γ ds and ∫ exp(L (t − s)) Γ s ds for every input that was measured."""
+    size, count = L.shape[0], len(given)
+    drive = jnp.stack(given, axis=1) if given else jnp.zeros((size, 0))
+    top = jnp.concatenate([L, drive, jnp.zeros((size, count))], axis=1)
+    middle = jnp.concatenate([jnp.zeros((count, size + count)), jnp.eye(count)], axis=1)
+    whole = jax.scipy.linalg.expm(time * jnp.concatenate([top, middle, jnp.zeros((count, size + 2 * count))]))
+    value, growth = whole[:size, size : size + count], whole[:size, size + count :]
+    return whole[:size, :size], jnp.stack([value, growth], axis=2)
+
+
+def _noise_columns(L: Array, column: Array, interval: float) -> Array:
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    times, roots = 0.5 * interval * (nodes + 1.0), np.sqrt(0.5 * interval * weights)
+    term, total = column[:, None] * np.ones(_NODES), column[:, None] * np.ones(_NODES)
+    for k in range(1, _TERMS + 1):
+        term = (L @ term) * (times / k)
+        total = total + term
+    return total * roots

@@ -1,0 +1,97 @@
+"""What the structure did and what drove it, from the record and the parameters' posterior.
+
+With the moments of the state under each set of values θ, those of any reading follow by one more transform; over many
+sets (the draws of a posterior) mean and variance are
+
+    m = E_θ[m_θ],        s² = E_θ[s_θ²] + Var_θ[m_θ].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vibayes.errors import InvalidInput
+from vibayes.filters.recursion import Moments
+from vibayes.filters.verb import Filtering
+from vibayes.naming import nearest
+from vibayes.structure.sensors import HystereticEnergy, Sensor
+
+_AT_ONCE = 32
+"""Sets whose moments are held in memory."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Mean and standard deviation of some readings at every sample, (samples, readings)."""
+
+    names: tuple[str, ...]
+    times: np.ndarray
+    mean: np.ndarray
+    deviation: np.ndarray
+
+    def __getitem__(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation of one reading."""
+        if name not in self.names:
+            raise InvalidInput("Estimate[...]", "the name of a reading", repr(name), nearest(name, self.names))
+        column = self.names.index(name)
+        return self.mean[:, column], self.deviation[:, column]
+
+
+def estimate(
+    prepared: Filtering, values: Mapping[str, Any], of: Sequence[Sensor], *, smoothed: bool = True
+) -> Estimate:
+    """Readings that were not measured, with their uncertainty.
+
+    Args:
+        prepared: structure, record and filter; see `filtering`.
+        values: of all unknowns; arrays with one entry per draw are averaged over.
+        of: sensors to be read, whether they were there or not.
+        smoothed: given the whole record; otherwise given the record up to each sample.
+
+    Examples:
+        >>> import numpy as np
+        >>> import vibayes as vb
+        >>> oscillator = vb.Structure.single_dof(1.0, [vb.Spring("k"), vb.Damper(0.3)], sensors=[vb.Velocity("mass")])
+        >>> record = vb.Record.from_arrays(rate=20.0, output=np.sin(np.arange(40) / 6.0))
+        >>> prepared = vb.filtering(oscillator.driven_by(vb.WhiteNoise(0.1)), record, noise=0.05)
+        >>> found = vb.estimate(prepared, {"k": np.array([9.0, 10.0])}, [vb.Displacement("mass")])
+        >>> found["displacement of mass"][0].shape
+        (40,)
+    """
+    sensors = prepared.structure.measuring(*of).sensors
+    if any(isinstance(s, HystereticEnergy) and s not in prepared.structure.sensors for s in sensors):
+        remedy = "add the sensor to the structure, with missing values in the record"
+        raise InvalidInput("estimate.of", "readings of the state", "absorbed energy, which is summed up", remedy)
+    arrays = {name: jnp.atleast_1d(jnp.asarray(value, float)) for name, value in values.items()}
+    count = max((len(value) for value in arrays.values()), default=1)
+    arrays = {name: jnp.broadcast_to(value, (count,)) for name, value in arrays.items()}
+
+    def readings(some):
+        model, measured, _, moments = prepared.moments(some, smoothed)
+        indices = jnp.arange(measured.outputs.shape[0])
+
+        def reading(index, mean, lower, given):
+            transformed = prepared.method.transform(
+                lambda points: model.measure(points, index, given, sensors), mean, lower, model.bounded
+            )
+            return transformed.mean, jnp.sum(transformed.image**2, axis=1)
+
+        return jax.vmap(reading)(indices, *Moments(*moments), measured.given)
+
+    many = jax.jit(jax.vmap(readings))
+    means, variances = [], []
+    for first in range(0, count, _AT_ONCE):
+        chosen = np.minimum(np.arange(first, first + min(_AT_ONCE, count)), count - 1)
+        mean, variance = many({name: value[chosen] for name, value in arrays.items()})
+        means.append(np.asarray(mean)[: count - first])
+        variances.append(np.asarray(variance)[: count - first])
+    mean, variance = np.concatenate(means), np.concatenate(variances)
+    times = np.arange(mean.shape[1]) * prepared.interval
+    deviation = np.sqrt(variance.mean(axis=0) + mean.var(axis=0))
+    return Estimate(tuple(sensor.name for sensor in of), times, mean.mean(axis=0), deviation)

@@ -1,0 +1,106 @@
+"""Likelihood and states of a record, by filtering."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+
+from vibayes.excitation import Hold, StraightLines, ZeroOrderHold
+from vibayes.filters.checks import check_channels, check_filter, check_hold, check_noise, check_structure
+from vibayes.filters.discrete import Discrete, discretise
+from vibayes.filters.method import Filter, UnscentedFilter
+from vibayes.filters.recursion import Increment, Measured, Moments, run, smooth
+from vibayes.record import Record
+from vibayes.structure.element import as_arrays, bind
+from vibayes.structure.structure import Structure
+
+Array = Any
+_STRAIGHT = StraightLines()
+
+
+@dataclass(frozen=True, eq=False)
+class Filtering:
+    """A structure, a record and a filter: everything but the values of the unknowns. Made by `filtering`."""
+
+    structure: Structure
+    noise: tuple[Any, ...]
+    outputs: Array
+    given: Array
+    method: Filter
+    interval: float
+    constant: bool
+    """Inputs keep their value between samples, instead of going straight to the next."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the unknowns, those of the noise last."""
+        names = (*self.structure.parameters, *(each for each in self.noise if isinstance(each, str)))
+        return tuple(dict.fromkeys(names))
+
+    def _prepared(self, values: Mapping[str, Any]) -> tuple[Discrete, Measured, Moments]:
+        bound = as_arrays(bind(self.structure, dict(values)))
+        model = discretise(bound, self.interval, self.method.steps)
+        noise = jnp.stack([jnp.asarray(values[n] if isinstance(n, str) else n, float) for n in self.noise])
+        start = model.start(self.method.start_displacement, self.method.start_velocity)
+        return model, Measured(self.outputs, self.given, noise), Moments(*start)
+
+    def increments(self, values: Mapping[str, Any]) -> Increment:
+        """Of the log-likelihood, sample by sample, for one set of values; can be traced and differentiated."""
+        return run(self.method.transform, *self._prepared(values), keep=False, constant=self.constant)[0]
+
+    def log_likelihood(self, values: Mapping[str, Any]) -> Array:
+        """Logarithm of p(record | values) for one set; can be traced and differentiated."""
+        return jnp.sum(self.increments(values).log_likelihood)
+
+    def moments(self, values: Mapping[str, Any], smoothed: bool) -> tuple[Discrete, Measured, Increment, Moments]:
+        """Mean and triangle of the state at every sample, given the record up to it or the whole of it."""
+        model, measured, start = self._prepared(values)
+        transform = self.method.transform
+        increments, moments = run(transform, model, measured, start, keep=True, constant=self.constant)
+        assert moments is not None
+        if smoothed:
+            moments = smooth(transform, model, measured, moments, constant=self.constant)
+        return model, measured, increments, moments
+
+
+def filtering(
+    structure: Structure, record: Record, noise: Any, method: Filter | None = None, hold: Hold = _STRAIGHT
+) -> Filtering:
+    """Check and prepare a record for filtering.
+
+    Args:
+        structure: with random inputs (`Structure.driven_by`); its sensors are the outputs of the record, in order.
+        record: outputs, NaN where missing, and the inputs that were measured.
+        noise: standard deviation of the outputs' noise: a number or the name of an unknown, for all or one per output.
+        method: `UnscentedFilter` by default.
+        hold: what measured inputs do between samples.
+
+    Examples:
+        >>> import numpy as np
+        >>> import vibayes as vb
+        >>> oscillator = vb.Structure.single_dof(1.0, [vb.Spring("k"), vb.Damper(0.3)], sensors=[vb.Velocity("mass")])
+        >>> record = vb.Record.from_arrays(rate=20.0, output=np.sin(np.arange(40) / 6.0))
+        >>> prepared = vb.filters.filtering(oscillator.driven_by(vb.WhiteNoise(0.1)), record, noise="sigma")
+        >>> prepared.parameters
+        ('k', 'sigma')
+        >>> float(prepared.log_likelihood({"k": 9.0, "sigma": 0.1})) > float(
+        ...     prepared.log_likelihood({"k": 900.0, "sigma": 0.1})
+        ... )
+        True
+    """
+    method = check_filter(UnscentedFilter() if method is None else method)
+    check_structure(structure, method)
+    check_channels(structure, record)
+    check_hold(hold)
+    return Filtering(
+        structure=structure,
+        noise=check_noise(noise, record.output.shape[1]),
+        outputs=jnp.asarray(record.output),
+        given=jnp.asarray(record.input),
+        method=method,
+        interval=record.dt,
+        constant=isinstance(hold, ZeroOrderHold),
+    )

@@ -1,0 +1,199 @@
+"""Whether draws can be believed: do chains agree, how many independent draws are they worth, what was learned.
+
+After Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021). Chains are split in halves and values replaced by the
+normal scores of their ranks. With W the mean variance within the M halves of N draws and B/N that of their means,
+
+    R-hat  =  √( (N - 1)/N + B/N / W ),            effective draws  =  M N / τ,      τ  =  -1 + 2 Σ_k P_k,
+
+where P_k are sums of two successive autocorrelations, as long as they are positive and made to fall (Geyer 1992).
+All functions take arrays (chains, draws, ...) and answer for every parameter at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy import stats
+from scipy.fft import next_fast_len
+from scipy.special import ndtri
+
+from vibayes.samplers.likely import Sample
+
+_AGREE = 1.01
+"""R-hat of chains that agree."""
+_ENOUGH = 400
+"""Effective draws for means and quantiles that can be quoted."""
+_REFUSED = 0.02
+_SMALL_STEPS = 0.9
+_LEARNED = 0.1
+"""Bits below which the record says nothing of a parameter."""
+_FAR = 3.0
+"""Prior standard deviations from the median of the prior at which a posterior speaks against it."""
+_SURE = 0.5
+"""Standard error of a log-evidence below which probabilities of models can be quoted."""
+
+
+def rhat(values: np.ndarray) -> np.ndarray:
+    """Rank-normalised split R-hat, the larger of those for place and for spread; 1 if all chains agree."""
+    halves = _split(values)
+    folded = np.abs(halves - np.median(halves, axis=(0, 1)))
+    return np.maximum(_between_and_within(_scores(halves)), _between_and_within(_scores(folded)))
+
+
+def ess_bulk(values: np.ndarray) -> np.ndarray:
+    """Independent draws that would tell the middle of the distribution as well."""
+    return _effective(_scores(_split(values)))
+
+
+def ess_tail(values: np.ndarray) -> np.ndarray:
+    """Independent draws that would tell the 5 % and 95 % quantiles as well, whichever is told worse."""
+    return np.minimum(ess_quantile(values, 0.05), ess_quantile(values, 0.95))
+
+
+def ess_mean(values: np.ndarray) -> np.ndarray:
+    """Independent draws that would tell the mean as well."""
+    return _effective(_split(values))
+
+
+def ess_quantile(values: np.ndarray, share: float) -> np.ndarray:
+    """Independent draws that would tell a quantile as well."""
+    values = np.asarray(values, float)
+    return _effective(_split(values <= np.quantile(values, share, axis=(0, 1))))
+
+
+def mcse_mean(values: np.ndarray) -> np.ndarray:
+    """Monte Carlo standard error of the mean."""
+    return np.std(values, axis=(0, 1), ddof=1) / np.sqrt(ess_mean(values))
+
+
+def mcse_quantile(values: np.ndarray, share: float) -> np.ndarray:
+    """Monte Carlo standard error of a quantile: half of what its 68 % interval spans, by order statistics."""
+    values = np.asarray(values, float)
+    effective = ess_quantile(values, share)
+    flat = np.sort(values.reshape(-1, *values.shape[2:]), axis=0)
+    count = len(flat)
+    ends = [stats.beta.ppf(p, effective * share + 1, effective * (1 - share) + 1) for p in (0.1586553, 0.8413447)]
+    low = np.floor(np.maximum(ends[0] * count - 1, 0)).astype(int)
+    high = np.ceil(np.minimum(ends[1] * count - 1, count - 1)).astype(int)
+    low_values, high_values = (np.take_along_axis(flat, np.asarray(i)[None], axis=0)[0] for i in (low, high))
+    return 0.5 * (high_values - low_values)
+
+
+def information_gain(points: np.ndarray) -> np.ndarray:
+    """What the record told of each parameter, in bits: one for every time that the uncertainty was halved.
+
+    It is the relative entropy of the posterior p from the prior N(0, 1), ∫ p log₂(p / N), with the entropy of p from
+    the spacings of its draws (Ebrahimi et al. 1994), thinned until they are about independent.
+
+    Examples:
+        >>> points = np.random.default_rng(0).normal(size=(4, 500, 2)) * np.array([1.0, 0.25])
+        >>> bool(np.all(abs(information_gain(points) - [0.0, 2.0 - 0.5 * (1 - 1 / 16) / np.log(2)]) < 0.1))
+        True
+    """
+    effective = np.clip(ess_bulk(points), 10, None)
+    flat = points.reshape(-1, points.shape[-1])
+    gains = []
+    for values, worth in zip(flat.T, np.atleast_1d(effective), strict=True):
+        thin = np.unique(values[:: max(int(len(values) / worth), 1)])
+        if len(thin) < 10:
+            gains.append(np.nan)
+            continue
+        entropy = stats.differential_entropy(thin, method="ebrahimi")
+        gains.append(np.mean(0.5 * values**2) + 0.5 * np.log(2.0 * np.pi) - entropy)
+    return np.maximum(gains, 0.0) / np.log(2.0)
+
+
+def verdicts(sample: Sample, names: Sequence[str]) -> tuple[str, ...]:
+    """What is wrong with a sample and what to do about it, in sentences; none if nothing is wrong.
+
+    Examples:
+        >>> points = 0.1 * np.random.default_rng(0).normal(size=(4, 500, 1))
+        >>> verdicts(Sample(points, np.zeros((4, 500)), acceptance=0.4), ["k"])
+        ()
+        >>> print(*verdicts(Sample(points + [[[0.0]], [[0]], [[0]], [[0.1]]], np.zeros((4, 500)), 0.4), ["k"]))
+        Chains do not agree on k (R-hat 1.10): give more draws; if there may be several modes, use TemperedSMC.
+    """
+    if sample.points.shape[1] < 4:
+        return ("There are too few draws to judge: give more draws.",)
+    said = [sample.note[0].upper() + sample.note[1:] + "."] if sample.note else []
+    apart, bulk, tail = rhat(sample.points), ess_bulk(sample.points), ess_tail(sample.points)
+    few = np.fmin(bulk, tail)
+    if np.any(bad := ~(apart <= _AGREE)):
+        listing = _listing(names, bad, [f"R-hat {value:.2f}" for value in apart])
+        said.append(
+            f"Chains do not agree on {listing}: give more draws; if there may be several modes, use TemperedSMC."
+        )
+    elif np.any(bad := ~(few >= _ENOUGH)):
+        listing = _listing(names, bad, [f"{value:.0f}" for value in few])
+        said.append(f"There are few effective draws of {listing}: give more draws or particles, for {_ENOUGH} of each.")
+    if sample.acceptance < _REFUSED:
+        said.append(f"Only {sample.acceptance:.2%} of moves were made: give more warm-up, or a smaller step.")
+    elif sample.acceptance > _SMALL_STEPS and np.any(bulk < 0.01 * sample.points.shape[0] * sample.points.shape[1]):
+        said.append(f"{sample.acceptance:.0%} of moves were made, but they lead nowhere: give a larger step.")
+    if sample.log_evidence_error > _SURE:
+        error = f"{sample.log_evidence_error:.2g}"
+        said.append(f"The evidence is rough (standard error of its logarithm {error}): give more particles or draws.")
+    middle, gains = np.median(sample.flat, axis=0), information_gain(sample.points)
+    if np.any(bad := np.abs(middle) > _FAR):
+        listing = _listing(names, bad, [f"{value:+.1f} standard deviations off" for value in middle])
+        said.append(f"The prior hardly allows what the record says of {listing}: widen the prior.")
+    if np.any(bad := gains < _LEARNED):
+        listing = _listing(names, bad, [f"{value:.2f} bit" for value in gains])
+        said.append(f"The record says nothing of {listing}: the posterior is the prior; fix it or leave it out.")
+    return tuple(said)
+
+
+def _listing(names: Sequence[str], bad: np.ndarray, values: Sequence[str]) -> str:
+    return ", ".join(f"{name} ({value})" for name, is_bad, value in zip(names, bad, values, strict=True) if is_bad)
+
+
+def _split(values: np.ndarray) -> np.ndarray:
+    """Halves of chains as chains."""
+    values = np.asarray(values, float)
+    half = values.shape[1] // 2
+    return np.concatenate([values[:, :half], values[:, -half:]])
+
+
+def _scores(values: np.ndarray) -> np.ndarray:
+    """Normal scores of the ranks among all draws."""
+    ranks = stats.rankdata(values.reshape(-1, *values.shape[2:]), axis=0).reshape(values.shape)
+    return ndtri((ranks - 0.375) / (values.shape[0] * values.shape[1] + 0.25))
+
+
+def _between_and_within(values: np.ndarray) -> np.ndarray:
+    draws = values.shape[1]
+    between, inside = np.var(values.mean(axis=1), axis=0, ddof=1), np.var(values, axis=1, ddof=1).mean(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.sqrt((draws - 1) / draws + between / inside)
+
+
+def _effective(values: np.ndarray) -> np.ndarray:
+    """Effective number of draws of chains."""
+    chains, draws = values.shape[:2]
+    covariances = _autocovariances(values).mean(axis=0)
+    inside = covariances[0] * draws / (draws - 1.0)
+    whole = covariances[0] + (np.var(values.mean(axis=1), axis=0, ddof=1) if chains > 1 else 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        correlations = 1.0 - (inside - covariances) / whole
+    correlations[0] = 1.0
+    count = max(1, -(-(draws - 2) // 2))
+    pairs = correlations[: 2 * count : 2] + correlations[1 : 2 * count : 2]
+    negative = pairs < 0
+    last = np.where(negative.any(axis=0), np.argmax(negative, axis=0), count - 1)
+    summed = np.cumsum(np.minimum.accumulate(pairs, axis=0), axis=0) - np.minimum.accumulate(pairs, axis=0)
+    even = np.take_along_axis(correlations[: 2 * count : 2], last[None], axis=0)[0]
+    # The first of the two autocorrelations that end the sum still counts, once.
+    even = np.where(negative.any(axis=0), np.maximum(even, 0.0), even)
+    times = -1.0 + 2.0 * np.take_along_axis(summed, last[None], axis=0)[0] + even
+    answer = chains * draws / np.maximum(times, 1.0 / np.log10(chains * draws))
+    constant = np.ptp(values, axis=(0, 1)) < 1e-15
+    return np.where(constant, chains * draws, answer)
+
+
+def _autocovariances(values: np.ndarray) -> np.ndarray:
+    """Of every lag, chain by chain."""
+    draws = values.shape[1]
+    length = next_fast_len(2 * draws)  # zeros behind the chain, lest its end meets its beginning
+    spectrum = np.fft.rfft(values - values.mean(axis=1, keepdims=True), length, axis=1)
+    return np.fft.irfft(np.abs(spectrum) ** 2, length, axis=1)[:, :draws] / draws

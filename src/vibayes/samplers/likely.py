@@ -1,0 +1,151 @@
+"""What samplers of a likelihood and their callers agree on: how a model is seen, and what a sampler gives.
+
+A point z has a coordinate for every unknown. Before the record all are independent standard normals, whatever the prior
+of the parameter: its value is icdf(Φ(z)), Φ being the normal cumulative distribution. So with a likelihood L
+
+    posterior(z)  =  N(z; 0, I) L(z) / evidence,        evidence  =  ∫ N(z; 0, I) L(z) dz.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+
+import jax
+import numpy as np
+
+from vibayes.errors import InvalidInput
+
+_TRIES = 200
+"""Draws of the prior per point wanted, where few are possible."""
+
+
+class Likely(Protocol):
+    """A model with a likelihood, as a sampler sees it."""
+
+    @property
+    def name(self) -> str:
+        """Of the model."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        ...
+
+    @property
+    def prior_probability(self) -> float:
+        """Of the model, before the record."""
+        ...
+
+    @property
+    def traceable(self) -> Callable[[jax.Array], jax.Array] | None:
+        """Log-likelihood of one point for JAX to differentiate; None if the model cannot be differentiated."""
+        ...
+
+    def log_likelihood(self, points: np.ndarray) -> np.ndarray:
+        """Of all points (n, size) at once; minus infinity or NaN where a point is impossible."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Equally weighted draws of one model's posterior, and its evidence where the method knows it.
+
+    Attributes:
+        points: (chains, draws, size). Draws that follow one another may be alike; chains are independent.
+        log_likelihoods: (chains, draws).
+        acceptance: share of proposals that were accepted, once the method was tuned.
+        log_evidence: logarithm of the evidence.
+        log_evidence_error: its standard error.
+        note: what a person must know of the result; empty if all is well.
+        maximum: the point of largest posterior density, if it was sought.
+        gradients: evaluations of the likelihood together with its gradient, which its target cannot count.
+    """
+
+    points: np.ndarray
+    log_likelihoods: np.ndarray
+    acceptance: float
+    log_evidence: float = np.nan
+    log_evidence_error: float = np.nan
+    note: str = ""
+    maximum: np.ndarray | None = None
+    gradients: int = 0
+
+    @property
+    def flat(self) -> np.ndarray:
+        """All draws, (chains · draws, size)."""
+        return self.points.reshape(-1, self.points.shape[-1])
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a sampler is."""
+
+    name: str
+    done: float
+    """Share of the work, as far as can be said."""
+    acceptance: float = np.nan
+    sample: Sample | None = None
+    """What there is so far."""
+
+
+@runtime_checkable
+class LikelihoodSampler(Protocol):
+    """A method: a small frozen object whose fields are its settings."""
+
+    def sample(self, rng: np.random.Generator, target: Likely) -> Iterator[Stage]:
+        """Work stage by stage; the last one has the result, and any earlier one what there was."""
+        ...
+
+
+def finished(stages: Iterator[Stage]) -> Sample:
+    """The result of a run."""
+    result = deque(stages, maxlen=1)[0].sample
+    assert result is not None, "the last stage has the result"
+    return result
+
+
+def within(first: float, last: float, stages: Iterator[Stage]) -> Iterator[Stage]:
+    """Stages of a piece of work that takes from one share of the whole to another."""
+    return (replace(stage, done=first + (last - first) * stage.done) for stage in stages)
+
+
+def likelihoods(target: Likely, points: np.ndarray) -> np.ndarray:
+    """Log-likelihoods; minus infinity for all that is impossible."""
+    values = np.asarray(target.log_likelihood(points), float)
+    if values.shape != (len(points),):
+        remedy = "return one number per point"
+        raise InvalidInput(f"log_likelihood of {target.name!r}", f"shape ({len(points)},)", str(values.shape), remedy)
+    return np.where(np.isfinite(values), values, -np.inf)
+
+
+def log_prior(points: np.ndarray) -> np.ndarray:
+    """Logarithm of the prior density, up to a constant."""
+    return -0.5 * np.sum(points**2, axis=-1)
+
+
+def from_prior(rng: np.random.Generator, target: Likely, count: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """So many possible points of the prior and their log-likelihoods; and in how many draws so many were found.
+
+    Where they are hard to find, the few there are come again and again.
+    """
+    points, logs = np.empty((0, target.size)), np.empty(0)
+    tried = 0
+    while len(points) < count and tried < _TRIES * count:
+        trial = rng.standard_normal((count, target.size))
+        values = likelihoods(target, trial)
+        possible = np.isfinite(values)
+        missing = count - len(points)
+        enough = possible.sum() >= missing
+        # Draws after the last that was wanted are as if they had never been.
+        tried += int(np.flatnonzero(possible)[missing - 1]) + 1 if enough else count
+        points = np.concatenate([points, trial[possible][:missing]])
+        logs = np.concatenate([logs, values[possible][:missing]])
+    if not len(points):
+        remedy = "look at the first of them, widen the priors or drop a constraint"
+        where = f"log_likelihood of {target.name!r}"
+        raise InvalidInput(where, "a finite number somewhere", f"none in {tried:,} draws of the prior", remedy)
+    return np.resize(points, (count, target.size)), np.resize(logs, count), tried

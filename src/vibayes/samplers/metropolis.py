@@ -1,0 +1,211 @@
+"""Chains that step at random and stay where they are if the step leads to where too little speaks for it.
+
+From z a step leads to z'; with π(z) = N(z; 0, I) L(z) it is made with the probability
+
+    min(1, π(z') / π(z)),
+
+and if it is not made, z counts once more. Metropolis et al. (1953); nothing is known of π but its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from vibayes.errors import InvalidInput
+from vibayes.samplers.likely import Likely, Sample, Stage, from_prior, likelihoods, log_prior, within
+from vibayes.samplers.moves import Points, move, moves_of, tuned
+from vibayes.samplers.settings import require_counts
+from vibayes.samplers.tempered import TemperedSMC
+
+_WANTED = 0.4
+"""Share of steps of a plain chain that should be made."""
+_FIRST_STEP = 0.1
+_REPORTS = 50
+"""Stages per run."""
+_PER_UNKNOWN = 25
+"""Particles that chains begin from, at least."""
+_REFITS = 0.2, 0.5
+"""Shares of the warm-up after which the moves take the shape of where the chains have been since the last time."""
+
+
+@dataclass(frozen=True)
+class Metropolis:
+    """Random-walk Metropolis as published: independent Gaussian steps, of the same size in all coordinates.
+
+    It begins at the median of the prior, and the first half of every chain is discarded. Plain and slow, for checking
+    and comparing.
+
+    Args:
+        draws: kept of each chain; as many before them are discarded.
+        chains: side by side.
+        step: standard deviation of a step, one for all coordinates or one for each; by default it is tuned while steps
+            are discarded, so that 40 % of them are made.
+        starts: where chains begin, (chains, size).
+
+    Examples:
+        >>> import numpy as np
+        >>> from types import SimpleNamespace
+        >>> from vibayes.samplers.likely import finished
+        >>> from vibayes.samplers.metropolis import Metropolis
+        >>> def log_likelihood(z):
+        ...     return -0.5 * np.sum((z - 1.0) ** 2, axis=1)
+        >>> target = SimpleNamespace(
+        ...     name="toy", size=1, prior_probability=1.0, traceable=None, log_likelihood=log_likelihood
+        ... )
+        >>> sample = finished(Metropolis(draws=2000).sample(np.random.default_rng(0), target))
+        >>> bool(abs(sample.points.mean() - 0.5) < 0.1)
+        True
+    """
+
+    draws: int = 5000
+    chains: int = 4
+    step: float | Sequence[float] | None = None
+    starts: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        require_counts(self, "draws", "chains")
+        if self.step is not None and not np.all(np.asarray(self.step, float) > 0):
+            raise InvalidInput("Metropolis.step", "positive numbers", repr(self.step), "change it")
+
+    def sample(self, rng: np.random.Generator, target: Likely) -> Iterator[Stage]:
+        """Work step by step, all chains at once."""
+        now, logs, note = self._begin(rng, target)
+        step = _FIRST_STEP if self.step is None else np.asarray(self.step, float)
+        kept = _Kept(self.chains, self.draws, target.size)
+        for number in range(2 * self.draws):
+            proposed = now + step * rng.standard_normal(now.shape)
+            values = likelihoods(target, proposed)
+            chance = np.exp(np.minimum(values - logs + log_prior(proposed) - log_prior(now), 0.0))
+            accept = rng.random(self.chains) < chance
+            now, logs = np.where(accept[:, None], proposed, now), np.where(accept, values, logs)
+            if number >= self.draws:
+                kept.add(now, logs, accept.mean())
+            elif self.step is None:
+                step = step * np.exp((chance.mean() - _WANTED) / (1.0 + number) ** 0.6)
+            yield from kept.report(number + 1, 2 * self.draws, note)
+
+    def _begin(self, rng: np.random.Generator, target: Likely) -> tuple[np.ndarray, np.ndarray, str]:
+        """Where chains begin, the likelihood there, and what there is to say."""
+        given = self.starts is not None
+        starts = np.asarray(self.starts, float) if given else np.zeros((self.chains, target.size))
+        if starts.shape != (self.chains, target.size):
+            expected = f"shape (chains, size) = ({self.chains}, {target.size})"
+            raise InvalidInput("Metropolis.starts", expected, str(starts.shape), "give one row per chain")
+        logs = likelihoods(target, starts)
+        if np.isfinite(logs).all():
+            return starts, logs, ""
+        if given:
+            raise InvalidInput("Metropolis.starts", "possible points", "an impossible one", "begin elsewhere")
+        starts, logs, _ = from_prior(rng, target, self.chains)
+        return starts, logs, "the median of the prior is impossible: chains began at draws of the prior"
+
+
+@dataclass(frozen=True)
+class AdaptiveMetropolis:
+    """Many chains that learn together, from where all of them have been, how to move.
+
+    They begin at the particles of a short tempered SMC, which finds the posterior however small it is within the
+    prior. While they warm up, moves take the shape of the draws of all chains (after Haario et al. 2001) and become as
+    long as is best. Then the moves stay as they are and draws are kept. Some moves are jumps to draws of a known
+    density (`moves`), which lead from mode to mode, and tell the evidence at no further cost.
+
+    Args:
+        draws: kept of each chain.
+        chains: side by side; each step is one call of the likelihood with so many points.
+        warmup: steps of each chain that are not kept.
+        particles: of the tempered SMC; more of them are surer to find all modes.
+
+    Examples:
+        >>> import numpy as np
+        >>> from types import SimpleNamespace
+        >>> from vibayes.samplers.likely import finished
+        >>> from vibayes.samplers.metropolis import AdaptiveMetropolis
+        >>> def log_likelihood(z):
+        ...     return -0.5 * np.sum((z - 1.0) ** 2, axis=1) / 0.1**2
+        >>> target = SimpleNamespace(
+        ...     name="toy", size=2, prior_probability=1.0, traceable=None, log_likelihood=log_likelihood
+        ... )
+        >>> sample = finished(AdaptiveMetropolis(draws=100, warmup=100).sample(np.random.default_rng(0), target))
+        >>> bool(np.all(abs(sample.flat.mean(axis=0) - 1.0 / 1.01) < 0.02))
+        True
+    """
+
+    draws: int = 500
+    chains: int = 48
+    warmup: int = 250
+    particles: int = 500
+
+    def __post_init__(self) -> None:
+        require_counts(self, "draws", "chains", "warmup", "particles")
+
+    def sample(self, rng: np.random.Generator, target: Likely) -> Iterator[Stage]:
+        """Begin, warm up, draw; all chains at once."""
+        particles = max(self.particles, _PER_UNKNOWN * target.size, self.chains)
+        begun = None
+        for stage in within(0.0, 0.3, TemperedSMC(particles).sample(rng, target)):
+            begun = stage.sample
+            yield replace(stage, name="begin")
+        assert begun is not None
+        cloud = Points(begun.points[0], begun.log_likelihoods[0])
+        moves = moves_of(cloud.points, np.ones(particles))
+        chains = cloud.of(rng.choice(particles, self.chains, replace=False))
+        visited = []
+        for number in range(self.warmup):
+            chains, made = move(rng, target, chains, moves)
+            moves = tuned(moves, made, 1.0 / (1.0 + number) ** 0.6)
+            visited.append(chains.points)
+            if number in [int(share * self.warmup) for share in _REFITS]:
+                few = len(visited) * self.chains < particles
+                seen = np.concatenate([*visited, cloud.points] if few else visited)
+                moves, visited = moves_of(seen, np.ones(len(seen)), moves), []
+            if number % max(self.warmup // _REPORTS, 1) == 0:
+                yield Stage("warm up", 0.3 + 0.2 * number / self.warmup, made.accepted, begun)
+        kept, log_weights = _Kept(self.chains, self.draws, target.size), []
+        for number in range(self.draws):
+            chains, made = move(rng, target, chains, moves)
+            kept.add(chains.points, chains.log_likelihoods, made.accepted)
+            log_weights.append(made.log_weights)
+            for stage in within(0.5, 1.0, kept.report(number + 1, self.draws, "")):
+                evidence, error = _evidence(np.concatenate(log_weights), begun)
+                assert stage.sample is not None
+                yield replace(stage, sample=replace(stage.sample, log_evidence=evidence, log_evidence_error=error))
+
+
+def _evidence(log_weights: np.ndarray, begun: Sample) -> tuple[float, float]:
+    """Logarithm of the evidence and its standard error, from jumps or from the beginning, whichever is surer."""
+    count = len(log_weights)
+    if count < 2 or not np.isfinite(log_weights).any():
+        return begun.log_evidence, begun.log_evidence_error
+    top = log_weights.max()
+    weights = np.exp(log_weights - top)
+    error = float(weights.std(ddof=1) / weights.mean() / np.sqrt(count))
+    if error > begun.log_evidence_error:
+        return begun.log_evidence, begun.log_evidence_error
+    return float(top + np.log(weights.mean())), error
+
+
+class _Kept:
+    """Draws as they come."""
+
+    def __init__(self, chains: int, draws: int, size: int):
+        self.points, self.logs = np.empty((chains, draws, size)), np.empty((chains, draws))
+        self.count, self.accepted = 0, 0.0
+
+    def add(self, points: np.ndarray, logs: np.ndarray, accepted: float) -> None:
+        self.points[:, self.count], self.logs[:, self.count] = points, logs
+        self.count += 1
+        self.accepted += (float(accepted) - self.accepted) / self.count
+
+    def report(self, number: int, whole: int, note: str) -> Iterator[Stage]:
+        """A stage now and then, and at the end."""
+        if number != whole and number % max(whole // _REPORTS, 1):
+            return
+        if not self.count:
+            yield Stage("warm up", number / whole)
+            return
+        points, logs = self.points[:, : self.count], self.logs[:, : self.count]
+        sample = Sample(points, logs, self.accepted, note=note)
+        yield Stage("done" if number == whole else "draw", number / whole, self.accepted, sample)

@@ -1,0 +1,127 @@
+"""Two ways to move points of a density: walk to beside where they are, or jump to anywhere that other points are.
+
+Both follow a cloud of points of the density, in pieces k with coordinates y_k and a density q = Σ_k q_k (`pieces`):
+
+    walk:  in the coordinates of a piece, drawn with the probability q_k(z) / q(z),   y' = y + s ξ,   ξ standard normal,
+    jump:  z' ~ q.
+
+With π(z) = N(z; 0, I) L(z)^power, a move is made with the probability
+
+    min(1, r π(z') / π(z)),        r = q(z) / q(z') for a jump,        r = q_k(z') q(z) / (q_k(z) q(z')) for a walk,
+
+and a point that is not moved counts once more. That leaves π as it is, whatever the cloud, as long as the cloud is not
+the points that are moved. Jumps find their way from piece to piece and along bends; walks go where the cloud is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from vibayes.samplers.likely import Likely, likelihoods, log_prior
+from vibayes.samplers.pieces import Pieces, pieces_of
+
+_BEST_WALK = 2.38
+"""By the root of the number of unknowns: the best step for a Gaussian."""
+_WANTED = 0.3
+"""Share of walks that should be made."""
+_JUMPS = 0.2, 0.8
+"""Share of jumps among the moves, where jumps are mostly in vain and where they are not."""
+_WORTH = 0.3
+"""A jump forgets where it came from, a walk does so in some multiple of `size` steps: jumps are worth it if a share of
+more than this by `size` is made."""
+
+
+class Points(NamedTuple):
+    """Points that are being moved, and their log-likelihoods."""
+
+    points: np.ndarray
+    log_likelihoods: np.ndarray
+
+    def of(self, chosen: np.ndarray) -> Points:
+        """Some of them."""
+        return Points(self.points[chosen], self.log_likelihoods[chosen])
+
+
+class Moves(NamedTuple):
+    """How points are moved; as long as it stays the same, the points keep their density."""
+
+    pieces: Pieces
+    step: float = 1.0
+    """Of a walk, in units of the best for a Gaussian."""
+    jumps: float = 0.5
+    """Share of jumps among the moves."""
+    jumped: float = np.nan
+    """Share of jumps that were made, of late."""
+
+
+class Made(NamedTuple):
+    """What became of the moves."""
+
+    chance: np.ndarray
+    """With which probability each was made."""
+    jump: np.ndarray
+    """Whether it was a jump."""
+    log_weights: np.ndarray
+    """Logarithm of π / q where jumps lead: independent numbers, whose mean is the evidence if the power is 1."""
+    accepted: float
+    """Share of moves that were made."""
+
+
+def moves_of(points: np.ndarray, weights: np.ndarray, before: Moves | None = None) -> Moves:
+    """Moves that follow the shape of weighted points, with the step and the share of jumps as before."""
+    pieces = pieces_of(points, weights)
+    return before._replace(pieces=pieces) if before else Moves(pieces)
+
+
+def move(
+    rng: np.random.Generator, target: Likely, points: Points, moves: Moves, power: float = 1.0
+) -> tuple[Points, Made]:
+    """Propose one move for every point, with one call of the likelihood for all, and make those that are accepted."""
+    now, logs = points
+    count, size = now.shape
+    jump = rng.random(count) < moves.jumps
+    before = moves.pieces.log_densities(now)
+    density = np.logaddexp.reduce(before)
+    which = _drawn(rng, before - density)
+    proposed = _walk(rng, moves.pieces, now, which, moves.step * _BEST_WALK / np.sqrt(size))
+    proposed[jump] = moves.pieces.draw(rng, int(jump.sum()))
+    values = likelihoods(target, proposed)
+    after = moves.pieces.log_densities(proposed)
+    log_ratio = density - np.logaddexp.reduce(after)
+    number = np.arange(count)
+    with np.errstate(invalid="ignore"):  # where q is zero, so is the chance
+        log_ratio += np.where(jump, 0.0, after[which, number] - before[which, number])
+        log_ratio += power * (values - logs) + log_prior(proposed) - log_prior(now)
+    chance = np.exp(np.minimum(np.where(np.isnan(log_ratio), -np.inf, log_ratio), 0.0))
+    accept = rng.random(count) < chance
+    moved = Points(np.where(accept[:, None], proposed, now), np.where(accept, values, logs))
+    log_prior_there = log_prior(proposed) - 0.5 * size * np.log(2.0 * np.pi)
+    log_weights = power * values + log_prior_there - np.logaddexp.reduce(after)
+    return moved, Made(chance, jump, log_weights[jump], float(accept.mean()))
+
+
+def tuned(moves: Moves, made: Made, gain: float) -> Moves:
+    """Moves of which more will be made: a better step (Robbins-Monro), and jumps as often as they are worth it."""
+    walked, jumped = made.chance[~made.jump], made.chance[made.jump]
+    step = moves.step * np.exp(gain * (walked.mean() - _WANTED)) if len(walked) else moves.step
+    rate = moves.jumped
+    if len(jumped):
+        rate = jumped.mean() if np.isnan(rate) else rate + min(gain, 1.0) * (jumped.mean() - rate)
+    worth = rate > _WORTH / len(moves.pieces.charts[0].centre)
+    return moves._replace(step=float(np.clip(step, 1e-4, 10.0)), jumps=_JUMPS[int(worth)], jumped=float(rate))
+
+
+def _drawn(rng: np.random.Generator, logs: np.ndarray) -> np.ndarray:
+    """A number for each column, with the probabilities in it."""
+    return np.argmax(np.nan_to_num(logs, nan=0.0) + rng.gumbel(size=logs.shape), axis=0)
+
+
+def _walk(rng: np.random.Generator, pieces: Pieces, points: np.ndarray, which: np.ndarray, step: float) -> np.ndarray:
+    """A point beside each, in the coordinates of a given piece."""
+    moved = step * rng.standard_normal(points.shape)
+    for number, each in enumerate(pieces.charts):
+        mine = which == number
+        moved[mine] = each.points(each.straight(points[mine]) + moved[mine])
+    return moved

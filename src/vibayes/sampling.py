@@ -1,0 +1,109 @@
+"""Run a sampler of a likelihood over several problems, and make a posterior of what it gives."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from vibayes.posterior import Level, ModelPosterior, Posterior
+from vibayes.problem import Problem
+from vibayes.progress import Progress
+from vibayes.samplers.likely import LikelihoodSampler, Sample, Stage
+from vibayes.samplers.shapes import Draws, probabilities_of
+from vibayes.targets import ProblemTarget
+
+
+def sampled(
+    rng: np.random.Generator,
+    problems: Sequence[Problem],
+    method: LikelihoodSampler,
+    show: Callable[[Level], Any],
+    spent: Callable[[Level], str],
+    start: float,
+) -> Posterior:
+    """One model after the other; what there is if a limit or the keyboard ends it."""
+    targets = [ProblemTarget(problem) for problem in problems]
+    samples: list[Sample | None] = [None] * len(targets)
+    trace: list[Level] = []
+    ended = ""
+    try:
+        for number, target in enumerate(targets):
+            for stage in method.sample(rng, target):
+                samples[number] = stage.sample or samples[number]
+                trace.append(_level(stage, targets, samples, number, start))
+                show(trace[-1])
+                ended = spent(trace[-1])
+                if ended:
+                    break
+            if ended:
+                break
+    except KeyboardInterrupt:
+        ended = "interrupted from the keyboard: this is what there was"
+    finally:
+        if isinstance(show, Progress):
+            show.close()
+    return _posterior(targets, samples, trace, time.perf_counter() - start, ended)
+
+
+def _level(stage: Stage, targets, samples, number: int, start: float) -> Level:
+    return Level(
+        stage=stage.name,
+        model=targets[number].name,
+        threshold=np.nan,
+        followed=1.0,
+        acceptance=stage.acceptance,
+        particles=tuple(0 if sample is None else len(sample.flat) for sample in samples),
+        probabilities=tuple(_probabilities(targets, samples)[0]),
+        simulations=sum(target.count.simulations for target in targets),
+        seconds=time.perf_counter() - start,
+        done=(number + stage.done) / len(targets),
+    )
+
+
+def _probabilities(targets, samples) -> tuple[np.ndarray, np.ndarray]:
+    """Of the models, by their evidence; unknown as long as one of them is."""
+    unknown = np.full(len(targets), np.nan)
+    if len(targets) == 1 and samples[0] is not None:
+        return np.ones(1), np.zeros(1)
+    if any(sample is None or not np.isfinite(sample.log_evidence) for sample in samples):
+        return unknown, unknown
+    nothing = np.empty(0)
+    evidences = [Draws(nothing, nothing, nothing, s.log_evidence, s.log_evidence_error) for s in samples]
+    return probabilities_of(evidences, targets)
+
+
+def _posterior(targets, samples, trace, seconds: float, ended: str) -> Posterior:
+    probabilities, errors = _probabilities(targets, samples)
+    notes = [ended] if ended else []
+    if not ended and len(targets) > 1 and np.isnan(probabilities).any():
+        notes.append("this method gives no evidence, so there are no probabilities: use TemperedSMC() for them")
+    models = []
+    for target, sample, probability, error in zip(targets, samples, probabilities, errors, strict=True):
+        count = target.count
+        if sample is not None and sample.note:
+            notes.append(f"{target.name}: {sample.note}" if len(targets) > 1 else sample.note)
+        if count.failures:
+            share = f"{count.failures:,} of {count.simulations:,} likelihoods of {target.name!r}"
+            notes.append(f"{share} could not be computed and count as impossible; the first: {count.first_failure}")
+        points = np.empty((0, target.size)) if sample is None else sample.flat
+        models.append(
+            ModelPosterior(
+                problem=target.problem,
+                probability=float(probability),
+                standard_error=float(error),
+                log_evidence=np.nan if sample is None else sample.log_evidence,
+                log_evidence_error=np.nan if sample is None else sample.log_evidence_error,
+                draws=target.values(points),
+                weights=np.full(len(points), 1.0 / max(len(points), 1)),
+                distances=np.empty(0),
+                simulations=count.simulations + (0 if sample is None else sample.gradients),
+                failures=count.failures,
+                first_failure=count.first_failure,
+                log_likelihoods=np.empty(0) if sample is None else sample.log_likelihoods.ravel(),
+                chains=1 if sample is None else sample.points.shape[0],
+            )
+        )
+    return Posterior(tuple(models), np.nan, tuple(trace), seconds, tuple(notes))

@@ -1,0 +1,125 @@
+"""What the studies of output-only identification share: the record, the run, its figures and its JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from augmented import augmented
+
+import vibayes as vb
+from vibayes.samplers import diagnostics
+
+
+def options(description: str | None) -> argparse.Namespace:
+    """What every study accepts."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--quick", action="store_true", help="a short record and few draws")
+    parser.add_argument("--out", type=Path, help="folder for figures and tables")
+    parser.add_argument("--json", action="store_true", help="end with one JSON object")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of measured data")
+    return parser.parse_args()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A simulated record, the standard deviations of its noise, and the true responses of some sensors."""
+
+    record: vb.Record
+    noise: list[float]
+    truth: np.ndarray
+    """(samples, responses)."""
+
+
+def measure(
+    structure: vb.Structure,
+    values: Mapping[str, float],
+    seed: int,
+    rate: float,
+    samples: int,
+    responses: Sequence[vb.Sensor],
+    noise: float = 0.1,
+    refinement: int = 20,
+) -> Measured:
+    """Draw an excitation, simulate with located events, and add noise in proportion to the root mean square."""
+    force = vb.realise(seed, structure, values, rate=rate, samples=samples, refinement=refinement)
+    count = len(structure.sensors)
+    everything = structure.measuring(*structure.sensors, *responses)
+    clean = np.asarray(vb.simulate(everything, force, values, states=False).outputs)[::refinement]
+    levels = noise * np.sqrt(np.mean(clean[:, :count] ** 2, axis=0))
+    rng = np.random.default_rng([seed, 1])
+    outputs = clean[:, :count] + levels * rng.standard_normal((samples, count))
+    named = {sensor.name: outputs[:, i] for i, sensor in enumerate(structure.sensors)}
+    return Measured(vb.Record.from_arrays(rate=rate, output=named), levels.tolist(), clean[:, count:])
+
+
+def figures_of(posterior: vb.Posterior, truth: Mapping[str, float]) -> dict[str, Any]:
+    """The numbers every study reports."""
+    model = posterior.selected
+    chains = {name: values.reshape(model.chains, -1) for name, values in model.draws.items()}
+    means = model.mean()
+    return {
+        "posterior_mean": means,
+        "ci95": {name: list(model.interval(name, 0.95)) for name in means},
+        "error_percent": {name: 100.0 * abs(means[name] / value - 1.0) for name, value in truth.items()},
+        "truth_in_95": {name: value in model.interval(name, 0.95) for name, value in truth.items()},
+        "min_ess": float(min(diagnostics.ess_bulk(values) for values in chains.values())),
+        "rhat_max": float(max(diagnostics.rhat(values) for values in chains.values())),
+        "log_evidence": model.log_evidence,
+        "log_evidence_error": model.log_evidence_error,
+        "likelihoods": posterior.simulations,
+        "seconds": posterior.seconds,
+        "notes": list(posterior.notes),
+    }
+
+
+def nrmse(estimate: np.ndarray, truth: np.ndarray) -> list[float]:
+    """Root mean square error of each column over the root mean square of the truth."""
+    return (np.sqrt(np.mean((estimate - truth) ** 2, axis=0)) / np.sqrt(np.mean(truth**2, axis=0))).tolist()
+
+
+def run(
+    title: str, problem: vb.Problem, measured: Measured, truth: Mapping[str, float], responses: Sequence[vb.Sensor],
+    method: Any, chosen: argparse.Namespace,
+) -> dict[str, Any]:  # fmt: skip
+    """Identify, compare, estimate and print."""
+    posterior = vb.infer(chosen.seed, problem, method, progress=not chosen.json)
+    print(f"{title}, seed {chosen.seed}\n{posterior.summary()}")
+    result = figures_of(posterior, truth)
+    result["augmented_ukf"] = augmented(problem)
+    draws = posterior.selected.resampled(chosen.seed, 8 if chosen.quick else 64)
+    found = vb.estimate(problem.filtering(), draws, responses)
+    names = [sensor.name for sensor in responses]
+    result["nrmse"] = dict(zip(names, nrmse(found.mean, measured.truth), strict=True))
+    if chosen.out:
+        draw(posterior, truth, found, measured, chosen.out)
+        (chosen.out / "result.json").write_text(json.dumps(result, indent=1))
+    if chosen.json:
+        print(json.dumps(result))
+    return result
+
+
+def draw(posterior, truth, found: vb.Estimate, measured: Measured, out: Path) -> None:
+    """Histograms with the truth marked, and the responses that were not measured."""
+    import matplotlib.pyplot as plt
+
+    from vibayes import report
+
+    out.mkdir(parents=True, exist_ok=True)
+    report.save(report.figure_of_parameters(posterior.selected, truth), out / "parameters.png")
+    figure, axes = plt.subplots(len(found.names), 1, figsize=(9.0, 2.4 * len(found.names)), sharex=True, squeeze=False)
+    for column, (name, axis) in enumerate(zip(found.names, axes[:, 0], strict=True)):
+        mean, deviation = found[name]
+        axis.fill_between(found.times, mean - 1.96 * deviation, mean + 1.96 * deviation, alpha=0.3, label="95 %")
+        axis.plot(found.times, measured.truth[:, column], "k", linewidth=0.8, label="true")
+        axis.plot(found.times, mean, "--", linewidth=0.9, label="estimated")
+        axis.set_ylabel(name)
+    axes[0, 0].legend(loc="upper right", ncols=3)
+    axes[-1, 0].set_xlabel("time (s)")
+    report.save(figure, out / "responses.png")

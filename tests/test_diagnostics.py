@@ -1,0 +1,99 @@
+"""Diagnostics of chains against arviz, and against chains whose correlation is known."""
+
+import numpy as np
+import pytest
+
+from vibayes.samplers import diagnostics
+from vibayes.samplers.diagnostics import ess_bulk, ess_mean, information_gain, mcse_mean, mcse_quantile, rhat, verdicts
+from vibayes.samplers.likely import Sample
+
+
+def autoregressive(seed: int, shape: tuple[int, ...], correlation: float) -> np.ndarray:
+    """Chains of standard normals, each correlated with the one before it."""
+    values = np.random.default_rng(seed).normal(size=shape)
+    for number in range(1, shape[1]):
+        fresh = np.sqrt(1.0 - correlation**2) * values[:, number]
+        values[:, number] = correlation * values[:, number - 1] + fresh
+    return values
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.parametrize("shape", [(4, 100, 3), (4, 101, 2), (2, 7, 2), (8, 1000, 2)])
+@pytest.mark.parametrize("correlation", [0.0, 0.9, 0.99, -0.5])
+@pytest.mark.parametrize("rounded", [False, True])
+def test_all_are_those_of_arviz(shape, correlation, rounded):
+    arviz = pytest.importorskip("arviz")
+    values = autoregressive(0, shape, correlation)
+    values = np.round(values, 1) if rounded else values
+    data = arviz.convert_to_dataset(values)
+    for mine, theirs in [
+        (rhat(values), arviz.rhat(data)),
+        (ess_bulk(values), arviz.ess(data, method="bulk")),
+        (diagnostics.ess_tail(values), arviz.ess(data, method="tail")),
+        (ess_mean(values), arviz.ess(data, method="mean")),
+        (mcse_mean(values), arviz.mcse(data, method="mean")),
+        (mcse_quantile(values, 0.05), arviz.mcse(data, method="quantile", prob=0.05)),
+    ]:
+        assert np.allclose(mine, theirs["x"].values, rtol=1e-9)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
+def test_effective_draws_are_those_of_an_autoregressive_chain(correlation):
+    values = autoregressive(1, (4, 20_000), correlation)
+    exact = values.size * (1.0 - correlation) / (1.0 + correlation)
+    assert abs(ess_mean(values) / exact - 1.0) < 0.1
+
+
+def test_standard_errors_are_the_scatter_over_repeated_runs():
+    values = autoregressive(2, (4, 300, 400), 0.7)
+    for said, estimate in [
+        (mcse_mean(values), values.mean(axis=(0, 1))),
+        (mcse_quantile(values, 0.9), np.quantile(values, 0.9, axis=(0, 1))),
+    ]:
+        assert abs(said.mean() / estimate.std() - 1.0) < 0.12
+
+
+def test_one_parameter_and_many_agree():
+    values = autoregressive(3, (4, 50, 3), 0.5)
+    for function in (rhat, ess_bulk, mcse_mean):
+        assert np.allclose(function(values), [function(values[..., k]) for k in range(3)])
+
+
+def test_information_is_that_of_a_gaussian():
+    for width in (1.0, 0.3, 1e-3):
+        points = 0.5 + width * autoregressive(4, (4, 1000, 1), 0.5)
+        exact = (0.5 * (width**2 + 0.25 - 1.0) - np.log(width)) / np.log(2.0)
+        assert abs(information_gain(points)[0] - exact) < 0.15
+
+
+def test_information_of_a_stuck_chain_is_not_known():
+    assert np.isnan(information_gain(np.zeros((2, 100, 1)))[0])
+
+
+def sample(points: np.ndarray, acceptance: float = 0.4, **settings) -> Sample:
+    return Sample(points, np.zeros(points.shape[:2]), acceptance, **settings)
+
+
+GOOD = 0.1 * np.random.default_rng(5).normal(size=(4, 500, 2))
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        (sample(GOOD + np.array([0.0, 0.0, 0.0, 0.2])[:, None, None]), "Chains do not agree on k"),
+        (sample(GOOD[:1, :300]), "There are few effective draws of k"),
+        (sample(GOOD, acceptance=0.01), "Only 1.00% of moves were made: give more warm-up"),
+        (sample(GOOD, log_evidence_error=0.9), "The evidence is rough"),
+        (sample(GOOD + 4.0), "The prior hardly allows what the record says of k (+4.0 standard deviations off)"),
+        (sample(10.0 * GOOD), "The record says nothing of k"),
+        (sample(GOOD, note="12 trajectories diverged"), "12 trajectories diverged."),
+        (sample(GOOD[:, :3]), "There are too few draws to judge"),
+        (sample(0.1 * autoregressive(7, (4, 4000, 2), 0.999), acceptance=0.97), "they lead nowhere"),
+    ],
+)
+def test_what_is_wrong_is_said(made, says):
+    assert any(says in sentence for sentence in verdicts(made, ["k", "c"]))
+
+
+def test_nothing_is_said_of_a_good_sample():
+    assert verdicts(sample(GOOD), ["k", "c"]) == ()

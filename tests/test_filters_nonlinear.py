@@ -1,0 +1,165 @@
+"""On hysteretic structures: against a particle filter, over refined steps, over a million samples, and bad input."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import vibayes as vb
+
+DENSITY, DAMPING, RATE, SAMPLES = 0.3, 0.25, 25.0, 250
+TRUE = {"k": 6.14, "y": 0.4, "a": 0.1}
+
+
+VELOCITY = (vb.Velocity("mass"),)
+
+
+def oscillator(sensors=VELOCITY, process=None):
+    elements = [vb.Damper(DAMPING), vb.BilinearHysteresis("k", "y", "a").between("ground", "mass", name="brace")]
+    structure = vb.Structure.single_dof(1.0, elements, sensors=sensors)
+    return structure.driven_by(vb.WhiteNoise(DENSITY) if process is None else process)
+
+
+@pytest.fixture(scope="module")
+def measured():
+    force = vb.realise(3, oscillator(), TRUE, rate=RATE, samples=SAMPLES, refinement=20)
+    velocity = np.asarray(vb.simulate(oscillator(), force, TRUE, states=False).outputs)[::20, 0]
+    sigma = 0.1 * velocity.std()
+    noise = sigma * np.random.default_rng(0).standard_normal(SAMPLES)
+    return vb.Record.from_arrays(rate=RATE, output=velocity + noise), float(sigma)
+
+
+def particle_filter(record, sigma, values, particles, seed, substeps=8):
+    """The bootstrap filter: an unbiased estimate of the likelihood, whatever the law."""
+    rng = np.random.default_rng(seed)
+    x, v, z = np.zeros((3, particles))
+    k, y, a = (values[name] for name in ("k", "y", "a"))
+    h, total = 1.0 / record.rate / substeps, 0.0
+    kick = np.sqrt(2 * np.pi * DENSITY * h)
+
+    def push(x, v, z):
+        return -DAMPING * v - k * (a * x + (1 - a) * z)
+
+    for reading in record.output[:, 0]:
+        logs = -0.5 * ((reading - v) / sigma) ** 2 - np.log(sigma * np.sqrt(2 * np.pi))
+        weights = np.exp(logs - logs.max())
+        total += logs.max() + np.log(weights.mean())
+        chosen = np.searchsorted(np.cumsum(weights) / weights.sum(), (np.arange(particles) + rng.random()) / particles)
+        x, v, z = (each[np.minimum(chosen, particles - 1)] for each in (x, v, z))
+        for _ in range(substeps):
+            noise = kick * rng.standard_normal(particles)
+            middle = v + 0.5 * h * push(x, v, z) + 0.5 * noise
+            half = push(x + 0.5 * h * v, middle, np.clip(z + 0.5 * h * v, -y, y))
+            x, z, v = x + h * middle, np.clip(z + h * middle, -y, y), v + h * half + noise
+    return total
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", [vb.UnscentedFilter(), vb.ExtendedFilter()], ids=str)
+def test_differences_of_log_likelihood_are_those_of_a_particle_filter(method, measured):
+    """The filters approximate; what counts is how likelihoods of two parameter sets compare."""
+    record, sigma = measured[0].segment(0, 150), measured[1]
+    prepared = vb.filtering(oscillator(), record, sigma, method)
+    other = {"k": 4.0, "y": 0.8, "a": 0.4}
+    runs = [[particle_filter(record, sigma, v, 20_000, seed) for seed in range(8)] for v in (TRUE, other)]
+    reference = np.mean(runs[0]) - np.mean(runs[1])
+    error = np.sqrt(sum(np.var(r, ddof=1) / len(r) for r in runs))
+    ours = [float(prepared.log_likelihood(v)) for v in (TRUE, other)]
+    assert error < 0.15
+    assert abs(reference) > 1.0 + 4.0 * error, "the two sets are told apart"
+    # Gaussian filters of a kinked law are not exact; half a unit is small against the scatter over data, which is √2.
+    assert abs(ours[0] - ours[1] - reference) < 3.0 * error + 0.5
+    assert abs(ours[0] - np.mean(runs[0])) < 3.0 * error + 1.0
+
+
+def test_finer_steps_change_less_and_less(measured):
+    record, sigma = measured
+    values = []
+    for refinement in (1, 2, 4, 8):
+        output = np.full(((SAMPLES - 1) * refinement + 1, 1), np.nan)
+        output[::refinement] = record.output
+        finer = vb.Record.from_arrays(rate=RATE * refinement, output=output)
+        values.append(float(vb.filtering(oscillator(), finer, sigma).log_likelihood(TRUE)))
+    changes = np.abs(np.diff(values))
+    assert changes[-1] < 0.02
+    assert changes[-1] < 0.7 * changes[0]
+
+
+def test_the_memory_stays_within_its_bounds(measured):
+    record, sigma = measured
+    prepared = vb.filtering(oscillator(), record, sigma)
+    for smoothed in (False, True):
+        moments = prepared.moments(TRUE, smoothed)[3]
+        assert np.max(np.abs(moments.mean[:, 2])) <= TRUE["y"] * (1.0 + 1e-6)
+    assert np.max(np.abs(prepared.moments(TRUE, False)[3].mean[:, 2])) > 0.9 * TRUE["y"], "it yields"
+
+
+def test_states_that_were_not_measured_are_within_their_deviations(measured):
+    record, sigma = measured
+    prepared = vb.filtering(oscillator(), record, sigma)
+    wanted = [vb.Displacement("mass"), vb.ElementForce("brace")]
+    force = vb.realise(3, oscillator(), TRUE, rate=RATE, samples=SAMPLES, refinement=20)
+    truth = np.asarray(vb.simulate(oscillator(wanted), force, TRUE, states=False).outputs)[::20]
+    spread = {}
+    for smoothed in (False, True):
+        found = vb.estimate(prepared, TRUE, wanted, smoothed=smoothed)
+        off = (found.mean - truth) / np.maximum(found.deviation, 1e-9)
+        assert np.mean(np.abs(off[10:]) < 3.0) > 0.95
+        spread[smoothed] = found.deviation[10:-10].mean(axis=0)
+    assert np.all(spread[True] < spread[False])
+
+
+def test_an_average_over_draws_is_wider_than_each(measured):
+    record, sigma = measured
+    prepared = vb.filtering(oscillator(), record, sigma)
+    sensors = [vb.Displacement("mass")]
+    draws = {**TRUE, "k": np.array([5.0, 7.0])}
+    both = vb.estimate(prepared, draws, sensors)
+    each = [vb.estimate(prepared, {**TRUE, "k": k}, sensors) for k in (5.0, 7.0)]
+    np.testing.assert_allclose(both.mean[10:], 0.5 * (each[0].mean + each[1].mean)[10:], rtol=1e-4, atol=1e-6)
+    squares = 0.5 * (each[0].deviation ** 2 + each[1].deviation ** 2) + 0.25 * (each[0].mean - each[1].mean) ** 2
+    # At the beginning, at rest, all deviations are of rounding, and rounding differs between one set and two.
+    np.testing.assert_allclose(both.deviation[10:], np.sqrt(squares)[10:], rtol=1e-4)
+
+
+@pytest.mark.slow
+def test_a_million_samples_leave_the_covariance_positive():
+    sigma, samples = 0.05, 1_000_000
+    rng = np.random.default_rng(1)
+    output = np.convolve(rng.standard_normal(samples), np.ones(9) / 9, "same")
+    record = vb.Record.from_arrays(rate=RATE, output=output)
+    prepared = vb.filtering(oscillator(process=vb.KanaiTajimi(5.0, 0.3, DENSITY)), record, sigma)
+
+    @jax.jit
+    def run(k):
+        increments, moments = prepared.moments({**TRUE, "k": k}, False)[2:]
+        covariance = jnp.einsum("tij,tkj->tik", moments.lower[::1000], moments.lower[::1000])
+        scale = jnp.sqrt(jnp.diagonal(covariance, axis1=1, axis2=2))
+        return increments.log_likelihood, jnp.linalg.eigvalsh(covariance / scale[:, None] / scale[:, :, None])
+
+    increments, eigenvalues = run(TRUE["k"])
+    assert np.isfinite(increments).all()
+    assert eigenvalues.min() > 0.0
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (dict(noise=0.0), "positive standard deviations"),
+        (dict(noise=[0.1, 0.1]), "one per output"),
+        (dict(method="UKF"), "UnscentedFilter"),
+        (dict(method=vb.KalmanFilter()), "a linear law for KalmanFilter"),
+        (dict(structure=oscillator((vb.RelativeAcceleration("mass"),))), "infinite"),
+        (dict(structure=oscillator((vb.Velocity("mass"), vb.Displacement("mass")))), "2 outputs"),
+        (
+            dict(structure=vb.Structure.single_dof(1.0, [vb.Spring("k"), vb.CoulombFriction("f")],
+                 sensors=[vb.Velocity("mass")]).driven_by(vb.WhiteNoise(1.0))),
+            "dry friction",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_filtered_is_refused_in_words(change, words, measured):
+    record, sigma = measured
+    arguments = {"structure": oscillator(), "record": record, "noise": sigma, "method": None} | change
+    with pytest.raises(vb.InvalidInput, match=words):
+        vb.filtering(**arguments)
