@@ -64,8 +64,7 @@ def check_channels(structure: Structure, record: Record) -> None:
         if values.shape[1] != wanted:
             expected = f"{wanted} {what}, one for each of the structure's {why}"
             raise InvalidInput("record", expected, f"{values.shape[1]}", f"select the {what} of the record")
-    gaps = np.isnan(record.output).all(axis=0).tolist()
-    empty = [name for name, gone in zip(record.output_names, gaps, strict=True) if gone]
+    empty = [name for i, name in enumerate(record.output_names) if np.isnan(record.output[:, i]).all()]
     if empty:
         raise InvalidInput("record", "outputs with samples", f"none in {quoted(empty)}", "leave them out")
     if np.isnan(record.input).any():
