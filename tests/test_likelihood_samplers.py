@@ -224,7 +224,7 @@ def test_mean_weight_is_the_evidence_only_with_the_volumes_of_the_pieces(pose):
 
 
 def test_evidence_without_resampling_weights_is_found_wrong(monkeypatch):
-    monkeypatch.setattr("vibayes.samplers.tempered.systematic", lambda rng, weights: np.arange(len(weights)))
+    monkeypatch.setitem(TemperedSMC.sample.__globals__, "systematic", lambda rng, weights: np.arange(len(weights)))
     monkeypatch.setattr(TemperedSMC, "_stir", lambda self, rng, target, points, moves, power: (points, moves, 0.0, 0.0))
     sample = run(TEMPERED, gaussian())
     assert abs(sample.log_evidence - gaussian().log_evidence) > 8.0 * sample.log_evidence_error
@@ -315,6 +315,12 @@ def test_systematic_resampling_gives_each_its_due():
         weights = rng.dirichlet(np.full(50, 0.3))
         counts = np.bincount(systematic(rng, weights), minlength=50)
         assert counts.sum() == 50 and np.all(np.abs(counts - 50 * weights) < 1.0)
+
+
+@pytest.mark.parametrize("count", [1, 3, 8, 20])
+def test_few_points_make_a_density_too(count):
+    pieces = pieces_of(np.random.default_rng(0).normal(size=(count, 4)), np.ones(count))
+    assert np.isfinite(pieces.log_density(pieces.draw(np.random.default_rng(1), 100))).all()
 
 
 def test_a_bent_cloud_is_cut_and_a_round_one_is_not():

@@ -18,6 +18,7 @@ from scipy.special import ndtr
 from vibayes.candidates import Count
 from vibayes.constraints import require_mask
 from vibayes.errors import InvalidInput
+from vibayes.filters.verb import log_likelihoods
 from vibayes.problem import Problem
 from vibayes.simulation.cores import cores
 
@@ -38,7 +39,6 @@ class ProblemTarget:
             got = "a structure whose inputs were all measured" if self.problem.noise is not None else "none"
             raise InvalidInput(f"Problem {self.name!r}", "a model with a likelihood", got, remedy)
         self._filtering = self.problem.filtering()
-        self._many = jax.jit(jax.vmap(lambda values: self._filtering.log_likelihood(values)))
 
     @property
     def name(self) -> str:
@@ -83,7 +83,8 @@ class ProblemTarget:
 
         def part(first: int) -> np.ndarray:
             chosen = np.minimum(np.arange(first, first + _AT_ONCE), count - 1)
-            found = self._many({name: jnp.asarray(value[chosen]) for name, value in values.items()})
+            some = {name: jnp.asarray(value[chosen]) for name, value in values.items()}
+            found = log_likelihoods(self._filtering, some)
             return np.asarray(found)[: count - first]
 
         workers = cores() if jax.default_backend() == "cpu" else 1

@@ -36,6 +36,8 @@ _NODES = 8
 """Of the Gauss rule for the noise."""
 _TERMS = 24
 """Of the series exp(L s) B."""
+_DEGREE, _SQUARINGS = 12, 8
+"""Of the series of the exponential, and after it."""
 
 
 class Discrete(eqx.Module):
@@ -216,9 +218,24 @@ def _propagators(L: Array, given: list[Array], time: float) -> tuple[Array, Arra
     drive = jnp.stack(given, axis=1) if given else jnp.zeros((size, 0))
     top = jnp.concatenate([L, drive, jnp.zeros((size, count))], axis=1)
     middle = jnp.concatenate([jnp.zeros((count, size + count)), jnp.eye(count)], axis=1)
-    whole = jax.scipy.linalg.expm(time * jnp.concatenate([top, middle, jnp.zeros((count, size + 2 * count))]))
+    whole = _exponential(time * jnp.concatenate([top, middle, jnp.zeros((count, size + 2 * count))]))
     value, growth = whole[:size, size : size + count], whole[:size, size + count :]
     return whole[:size, :size], jnp.stack([value, growth], axis=2)
+
+
+def _exponential(matrix: Array) -> Array:
+    """exp(M) by a short series of a small part of M, squared again and again.
+
+    The number of squarings is fixed: a step turns the fastest mode by a few radians, and hundreds would do no harm. (JAX's
+    own function chooses it, which a batch pays for by computing all choices.)
+    """
+    eye, part = jnp.eye(matrix.shape[0]), matrix / 2.0**_SQUARINGS
+
+    def horner(i, total):
+        return eye + (part @ total) / (_DEGREE - i)
+
+    small = jax.lax.fori_loop(0, _DEGREE, horner, eye)
+    return jax.lax.fori_loop(0, _SQUARINGS, lambda _, power: power @ power, small)
 
 
 def _noise_columns(L: Array, column: Array, interval: float) -> Array:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 
 from vibayes.excitation import Hold, StraightLines, ZeroOrderHold
@@ -21,18 +22,26 @@ Array = Any
 _STRAIGHT = StraightLines()
 
 
-@dataclass(frozen=True, eq=False)
-class Filtering:
-    """A structure, a record and a filter: everything but the values of the unknowns. Made by `filtering`."""
+class Filtering(eqx.Module):
+    """A structure, a record and a filter: everything but the values of the unknowns. Made by `filtering`.
+
+    It is a pytree whose arrays are the record and the noise: what is compiled for one record serves others of its length.
+    """
 
     structure: Structure
     noise: tuple[Any, ...]
     outputs: Array
     given: Array
     method: Filter
-    interval: float
-    constant: bool
+    interval: float = eqx.field(static=True)
+    constant: bool = eqx.field(static=True)
     """Inputs keep their value between samples, instead of going straight to the next."""
+
+    def __hash__(self) -> int:
+        return id(self)  # so that its methods can be compiled by jax.jit too
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -66,6 +75,12 @@ class Filtering:
         return model, measured, increments, moments
 
 
+@eqx.filter_jit
+def log_likelihoods(prepared: Filtering, values: Mapping[str, Array]) -> Array:
+    """Of many sets of values at once."""
+    return jax.vmap(prepared.log_likelihood)(values)
+
+
 def filtering(
     structure: Structure, record: Record, noise: Any, method: Filter | None = None, hold: Hold = _STRAIGHT
 ) -> Filtering:
@@ -95,9 +110,10 @@ def filtering(
     check_structure(structure, method)
     check_channels(structure, record)
     check_hold(hold)
+    channels = record.output.shape[1]
     return Filtering(
         structure=structure,
-        noise=check_noise(noise, record.output.shape[1]),
+        noise=tuple(n if isinstance(n, str) else jnp.asarray(float(n)) for n in check_noise(noise, channels)),
         outputs=jnp.asarray(record.output),
         given=jnp.asarray(record.input),
         method=method,

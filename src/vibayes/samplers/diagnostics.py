@@ -112,7 +112,7 @@ def verdicts(sample: Sample, names: Sequence[str]) -> tuple[str, ...]:
         >>> verdicts(Sample(points, np.zeros((4, 500)), acceptance=0.4), ["k"])
         ()
         >>> print(*verdicts(Sample(points + [[[0.0]], [[0]], [[0]], [[0.1]]], np.zeros((4, 500)), 0.4), ["k"]))
-        Chains do not agree on k (R-hat 1.10): give more draws; if there may be several modes, use TemperedSMC.
+        Chains do not agree on k (R-hat 1.09): give more draws; if there may be several modes, use TemperedSMC.
     """
     if sample.points.shape[1] < 4:
         return ("There are too few draws to judge: give more draws.",)

@@ -34,6 +34,8 @@ _WEIGHT = 0.01
 """Of the mean weight: points of less do not tell where the pieces are."""
 _PER_TERM = 10
 """Effective points for each coefficient of a bend: with fewer, an axis is left straight lest noise bends it."""
+_ALONE = 0.01
+"""Standard deviations of the prior around points that are too few to have a shape."""
 _MOST = 4000
 """Points that make the pieces."""
 _SCALES = np.array([1.0, 1.4, 3.0])
@@ -76,6 +78,11 @@ class Pieces(NamedTuple):
 def pieces_of(points: np.ndarray, weights: np.ndarray) -> Pieces:
     """The pieces of a weighted cloud."""
     points, weights = _distinct(points, weights)
+    size = points.shape[1]
+    if len(points) < 2 * (size + 1):  # they have no shape: it is made round
+        beside = _ALONE * np.concatenate([np.eye(size), -np.eye(size)])
+        points, weights = (points[:, None] + beside).reshape(-1, size), np.repeat(weights, 2 * size)
+        return _made(points, weights, [np.arange(len(points))])
     half = np.arange(len(points)) % 2 == 0
     members, best, height = _apart(points), [np.arange(len(points))], -np.inf
     while True:
