@@ -1,5 +1,6 @@
-"""Simulation-based calibration: parameters drawn from the prior, a record simulated, the posterior found; over many such
-records the rank of the true value among posterior draws is uniform if, and only if, the whole way is right.
+"""Simulation-based calibration: parameters drawn from the prior, a record simulated, the posterior found.
+
+Over many such records the rank of the true value among posterior draws is uniform if the whole way is right.
 """
 
 import numpy as np

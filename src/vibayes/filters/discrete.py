@@ -226,8 +226,8 @@ def _propagators(L: Array, given: list[Array], time: float) -> tuple[Array, Arra
 def _exponential(matrix: Array) -> Array:
     """exp(M) by a short series of a small part of M, squared again and again.
 
-    The number of squarings is fixed: a step turns the fastest mode by a few radians, and hundreds would do no harm. (JAX's
-    own function chooses it, which a batch pays for by computing all choices.)
+    The number of squarings is fixed: a step turns the fastest mode by a few radians, and hundreds would do no harm.
+    (JAX's own function chooses it, which a batch pays for by computing all choices.)
     """
     eye, part = jnp.eye(matrix.shape[0]), matrix / 2.0**_SQUARINGS
 

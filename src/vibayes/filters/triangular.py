@@ -2,35 +2,52 @@
 
 For any matrix M the triangle L of M = L Q, with Q orthogonal, has L Lᵀ = M Mᵀ: columns of deviations, however many,
 become a triangle without their squares ever being formed. By modified Gram–Schmidt, row by row, whose triangle is as
-accurate as that of reflections. The matrices are small; the loops are unrolled, so that all parameter sets do the same
-step at once.
+accurate as that of reflections. Few rows are written out, which runs faster; many are looped over, which compiles
+faster.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 Array = Any
+_FEW = 10
+"""Rows that are written out."""
 _OWN = 1e-9
 """Share of a state's deviation below which its part that no other state explains is rounding."""
 
 
 def triangle(matrix: Array) -> Array:
     """The lower triangle L, with diagonal ≥ 0, of L Lᵀ = M Mᵀ."""
-    rows, columns = matrix.shape[0], []
-    for i in range(rows):
-        row, rest = matrix[0], matrix[1:]
-        square = jnp.sum(row * row)
-        # A row without deviation stays so; its derivative must not be that of √0.
-        empty = square <= 0.0
-        norm = jnp.sqrt(jnp.where(empty, 1.0, square))
-        direction = jnp.where(empty, 0.0, row / norm)
-        along = jnp.sum(rest * direction, axis=1)
-        columns.append(jnp.concatenate([jnp.zeros(i), jnp.where(empty, 0.0, norm)[None], along]))
-        matrix = rest - along[:, None] * direction
+    count = matrix.shape[0]
+    if count > _FEW:
+        below = jnp.arange(count)
+
+        def eliminate(i, carry):
+            rest, lower = carry
+            direction, column = _along(rest[i], rest)
+            column = jnp.where(below >= i, column, 0.0)
+            return rest - jnp.where(below > i, column, 0.0)[:, None] * direction, lower.at[:, i].set(column)
+
+        return jax.lax.fori_loop(0, count, eliminate, (matrix, jnp.zeros((count, count))))[1]
+    columns = []
+    for i in range(count):
+        direction, column = _along(matrix[0], matrix)
+        columns.append(jnp.concatenate([jnp.zeros(i), column]))
+        matrix = matrix[1:] - column[1:, None] * direction
     return jnp.stack(columns, axis=1)
+
+
+def _along(row: Array, rows: Array) -> tuple[Array, Array]:
+    """Direction of a row, and the parts of all rows along it."""
+    square = jnp.sum(row * row)
+    # A row without deviation stays so; its derivative must not be that of √0.
+    empty = square <= 0.0
+    direction = jnp.where(empty, 0.0, row / jnp.sqrt(jnp.where(empty, 1.0, square)))
+    return direction, jnp.sum(rows * direction, axis=1)
 
 
 def forward(lower: Array, right: Array) -> Array:

@@ -25,7 +25,8 @@ _STRAIGHT = StraightLines()
 class Filtering(eqx.Module):
     """A structure, a record and a filter: everything but the values of the unknowns. Made by `filtering`.
 
-    It is a pytree whose arrays are the record and the noise: what is compiled for one record serves others of its length.
+    It is a pytree whose arrays are the record and the noise: what is compiled for one record serves others of its
+    length.
     """
 
     structure: Structure
