@@ -57,6 +57,7 @@ def fresh(use: list[int], sets: int, samples: int, repeats: int) -> dict[str, fl
     settings = json.dumps({"cores": use, "sets": sets, "samples": samples, "repeats": repeats})
     # A compiled program kept from an earlier run would hide the time to compile.
     environment = {k: v for k, v in os.environ.items() if not k.startswith("JAX_COMPILATION_CACHE")}
+    environment["VIBAYES_CACHE"] = "off"
     order = [sys.executable, str(probe), settings]
     done = subprocess.run(order, check=True, capture_output=True, text=True, env=environment)
     return json.loads(done.stdout.splitlines()[-1])

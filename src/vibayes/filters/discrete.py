@@ -26,6 +26,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vibayes.filters.triangular import triangle
 from vibayes.structure.element import Element
 from vibayes.structure.hybrid import HybridSystem
 from vibayes.structure.sensors import Sensor
@@ -77,7 +78,7 @@ class Discrete(eqx.Module):
             by_input.append(value)
             if process is not None:
                 by_state.append(value * jnp.ones(process.order))
-                by_noise.append(value * jnp.ones(_NODES))
+                by_noise.append(value * jnp.ones(min(_NODES, self.size)))
         return jnp.stack(by_input), jnp.concatenate(by_state), jnp.concatenate([jnp.zeros(0), *by_noise])
 
     def inputs(self, points: Array, index: Any, given: Array) -> tuple[Array, ...]:
@@ -245,4 +246,5 @@ def _noise_columns(L: Array, column: Array, interval: float) -> Array:
     for k in range(1, _TERMS + 1):
         term = (L @ term) * (times / k)
         total = total + term
-    return total * roots
+    columns = total * roots
+    return triangle(columns) if columns.shape[0] < _NODES else columns  # fewer columns, the same covariance

@@ -1,0 +1,67 @@
+"""A twin of the seven-storey shear wall (section 6), shaken by an earthquake that the identification does not see.
+
+Seven masses of 31 t on bilinear springs beside a bending cantilever. The ground moves as recorded in San Fernando
+in 1971 (15250 Ventura Boulevard, basement); accelerations of floors 2, 4 and 6 are measured with noise of 1 % of
+their root mean square. The identification takes the ground for a Kanai-Tajimi process, which it is not. Rigidity,
+stiffness, damping and yield displacement are unknown, with the paper's priors. The paper's own yield displacement
+of 0.096 m is never reached in this motion; the twin's is 0.01 m.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+from output_only import Measured, options, run
+
+import vibayes as vb
+
+TRUTH = {"k_f": 1.36e8, "k": 1.15e7, "xi": 0.06, "D_y": 0.01}
+MASS, STOREY, STOREYS, RATE = 3.1e4, 20.0 / 7.0, 7, 50.0
+PRIORS = {
+    "k_f": vb.Normal(5e7, 1.5e7, low=0.0),
+    "k": vb.Normal(1.3e7, 1.3e6, low=0.0),
+    "xi": vb.Uniform(0.0, 0.2),
+    "D_y": vb.Uniform(0.0, 0.15),
+}
+FILE = "ground_motions/san_fernando_1971_ventura_blvd_15250_basement_n11e.dat"
+RESPONSES = [vb.Displacement("m7"), vb.AbsoluteAcceleration("m7")]
+
+
+def wall() -> vb.Structure:
+    """With names for what is unknown."""
+    springs = [vb.BilinearHysteresis("k", "D_y", 0.1) for _ in range(STOREYS)]
+    return vb.Structure.chain(
+        [MASS] * STOREYS,
+        springs,
+        sensors=[vb.AbsoluteAcceleration(f"m{floor}") for floor in (2, 4, 6)],
+        damping=vb.ModalDamping("xi"),
+        frames=[vb.FlexuralCantilever("k_f", STOREY)],
+    )
+
+
+def shaken(data: Path, seed: int, samples: int) -> Measured:
+    """The response to the recorded motion."""
+    time, motion = np.loadtxt(data / FILE, unpack=True)
+    fine = np.interp(np.arange((samples - 1) * 4 + 1) / (4 * RATE), time, motion)
+    everything = wall().measuring(*wall().sensors, *RESPONSES)
+    ground = vb.Sampled(fine, 4 * RATE, vb.StraightLines())
+    clean = np.asarray(vb.simulate(everything, ground, TRUTH, states=False).outputs)[::4]
+    levels = 0.01 * np.sqrt(np.mean(clean[:, :3] ** 2, axis=0))
+    rng = np.random.default_rng([seed, 1])
+    outputs = clean[:, :3] + levels * rng.standard_normal((samples, 3))
+    named = {sensor.name: outputs[:, i] for i, sensor in enumerate(wall().sensors)}
+    return Measured(vb.Record.from_arrays(rate=RATE, output=named), levels.tolist(), clean[:, 3:])
+
+
+if __name__ == "__main__":
+    chosen = options(__doc__)
+    if not (chosen.data / FILE).exists():
+        print(json.dumps({"skipped": f"no file {FILE} in {chosen.data}"}))
+        raise SystemExit(0)
+    measured = shaken(chosen.data, chosen.seed, 201 if chosen.quick else 1001)
+    ground = vb.KanaiTajimi(10.0, 0.35, 0.01, envelope=vb.JenningsHousnerTsai(3.0, 12.0, 0.15))
+    problem = vb.Problem(wall().driven_by(ground), measured.record, PRIORS, "wall", noise=measured.noise)
+    method = vb.AdaptiveMetropolis(draws=5, chains=32, warmup=5, particles=64) if chosen.quick else (
+        vb.AdaptiveMetropolis(draws=60, chains=32, warmup=20, particles=200)
+    )  # fmt: skip
+    run("Shear wall, outputs alone", problem, measured, TRUTH, RESPONSES, method, chosen)
