@@ -6,8 +6,6 @@ Accelerations of the first and the last mass are measured with noise of 10 % of 
 parameters of the springs are unknown. The paper gives neither envelope nor strength nor length of the record; here
 the motion grows over 2 s, is strong until 14 s and dies away, over 20 s at 50 Hz, with S0 = 3 m²/s³/rad, which
 yields every spring several times.
-
-The identification is repeated with parameters of the ground motion wrong by factors from 0.75 to 1.25.
 """
 
 from output_only import measure, options, run
@@ -17,7 +15,6 @@ import vibayes as vb
 STIFFNESS, YIELD, RATIO = (1000.0, 950.0, 850.0, 750.0), (0.12, 0.10, 0.09, 0.07), 0.1
 PRIOR_STIFFNESS = (1200.0, 1200.0, 900.0, 900.0)
 DENSITY, RATE, SAMPLES = 3.0, 50.0, 1001
-FACTORS = (0.75, 0.9, 1.1, 1.25)
 NUMBERS = range(1, 5)
 TRUTH = (
     {f"D_y{i}": YIELD[i - 1] for i in NUMBERS}
@@ -33,11 +30,9 @@ RESPONSES = [vb.Displacement("m1"), vb.Displacement("m3"), vb.Velocity("m1"), vb
              vb.ElementForce("bilinear_hysteresis_1"), vb.ElementForce("bilinear_hysteresis_3")]  # fmt: skip
 
 
-def chain(factor: float = 1.0) -> vb.Structure:
-    """With names for what is unknown; the factor makes the ground's parameters wrong."""
-    ground = vb.KanaiTajimi(
-        10.0 * factor, 0.35 * factor, DENSITY * factor, envelope=vb.JenningsHousnerTsai(2.0, 14.0, 0.5)
-    )
+def chain() -> vb.Structure:
+    """With names for what is unknown."""
+    ground = vb.KanaiTajimi(10.0, 0.35, DENSITY, envelope=vb.JenningsHousnerTsai(2.0, 14.0, 0.5))
     springs = [vb.BilinearHysteresis(f"k{i}", f"D_y{i}", f"alpha{i}") for i in NUMBERS]
     sensors = [vb.AbsoluteAcceleration("m1"), vb.AbsoluteAcceleration("m4")]
     return vb.Structure.chain([1.0] * 4, springs, sensors=sensors, damping=vb.ModalDamping(0.05)).driven_by(ground)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from arguments import parser_of
 from augmented import augmented
 
 import vibayes as vb
@@ -18,13 +19,7 @@ from vibayes.samplers import diagnostics
 
 def options(description: str | None) -> argparse.Namespace:
     """What every study accepts."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--quick", action="store_true", help="a short record and few draws")
-    parser.add_argument("--out", type=Path, help="folder for figures and tables")
-    parser.add_argument("--json", action="store_true", help="end with one JSON object")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of measured data")
-    return parser.parse_args()
+    return parser_of(description, "a short record and few draws").parse_args()
 
 
 @dataclass(frozen=True)

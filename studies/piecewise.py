@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from arguments import parser_of
 
 import vibayes as vb
 from vibayes import report
@@ -56,13 +57,8 @@ def names_of(letter: str, count: int) -> tuple[str, ...]:
 
 
 def options(description: str | None) -> argparse.Namespace:
-    """What every study accepts."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--quick", action="store_true", help="two candidates, a third of the record, fewer draws")
-    parser.add_argument("--out", type=Path, help="folder for figures and tables")
-    parser.add_argument("--json", action="store_true", help="end with one JSON object")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of measured data")
+    """What every study accepts, and which scheme."""
+    parser = parser_of(description, "two candidates, a third of the record, fewer draws")
     parser.add_argument("--published", action="store_true", help="with the published scheme instead of ours")
     return parser.parse_args()
 

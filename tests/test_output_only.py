@@ -80,8 +80,24 @@ def test_a_method_without_evidence_says_so(record, problem):
         (lambda r: vb.Problem(shaken(), r, PRIORS, noise=0.0), "positive standard deviations"),
         (lambda r: vb.Problem(shaken(), r, {"k": PRIORS["k"]}, noise="sigma"), "none for S0, sigma"),
         (lambda r: vb.infer(0, vb.Problem(shaken(), r, PRIORS, noise="sigma"), vb.FollowAndWeigh()), "likelihood"),
+        (lambda r: vb.Problem(shaken().driven_by(None), r, PRIORS, noise="sigma"), "none without random inputs"),
     ],
 )
 def test_what_cannot_be_inferred_is_refused_in_words(make, words, record):
     with pytest.raises(vb.InvalidInput, match=words):
         make(record)
+
+
+def test_what_needs_a_measured_input_or_a_distance_says_so(problem):
+    posterior = vb.infer(0, problem, vb.Metropolis(draws=10, chains=2))
+    with pytest.raises(vb.InvalidInput, match="inputs were measured"):
+        vb.predict(0, posterior)
+    with pytest.raises(vb.InvalidInput, match="works with a distance"):
+        posterior.below(1.0)
+
+
+def test_a_run_that_is_over_is_not_called_ended_by_a_limit_it_has_passed(problem):
+    whole = vb.infer(0, problem, vb.Metropolis(draws=10, chains=2))
+    assert vb.infer(0, problem, vb.Metropolis(draws=10, chains=2), max_simulations=whole.simulations).notes == ()
+    cut = vb.infer(0, problem, vb.Metropolis(draws=10, chains=2), max_simulations=3)
+    assert "max_simulations" in cut.notes[0]

@@ -16,7 +16,7 @@ from vibayes.candidates import ProblemCandidate
 from vibayes.errors import InvalidInput
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
-from vibayes.progress import Progress
+from vibayes.progress import Progress, watched
 from vibayes.samplers import FollowAndWeigh, TemperedSMC
 from vibayes.samplers.likely import LikelihoodSampler
 from vibayes.samplers.search import from_prior
@@ -82,27 +82,20 @@ def infer(
             raise InvalidInput(f"infer.{name}", "a positive number", repr(limit), "leave it out for no limit")
     rng = _generator(key)
     start = time.perf_counter()
+    show = _listener(progress, problems)
+    limits = partial(_spent, max_simulations=max_simulations, max_seconds=max_seconds)
     if isinstance(method, LikelihoodSampler):
-        limits = partial(_spent, max_simulations=max_simulations, max_seconds=max_seconds)
-        return sampled(rng, problems, method, _listener(progress, problems), limits, start)
+        return sampled(rng, problems, method, show, limits, start)
     candidates = [ProblemCandidate(problem) for problem in problems]
     _require_possible(candidates)
-    show = _listener(progress, problems)
-    trace: list[Level] = []
     last: Snapshot | None = None
-    ended = ""
-    try:
+
+    def levels():
+        nonlocal last
         for last in method.levels(rng, candidates):
-            trace.append(_level(last, candidates, start))
-            show(trace[-1])
-            ended = _spent(trace[-1], max_simulations, max_seconds) if last.stage != "done" else ""
-            if ended:
-                break
-    except KeyboardInterrupt:
-        ended = "interrupted from the keyboard: this is what there was"
-    finally:
-        if isinstance(show, Progress):
-            show.close()
+            yield _level(last, candidates, start)
+
+    trace, ended = watched(levels(), show, limits)
     seconds = time.perf_counter() - start
     return _posterior(candidates, last, trace, seconds, ended)
 

@@ -175,6 +175,9 @@ class Posterior:
 
     def below(self, threshold: float) -> dict[str, float]:
         """Probabilities of the models at a smaller threshold, from the same draws."""
+        if np.isnan(self.threshold):
+            got, remedy = "one that works with a likelihood", "see Posterior.probabilities"
+            raise InvalidInput("Posterior.below", "a method that works with a distance", got, remedy)
         logs = []
         for model in self.models:
             share = float(model.weights[model.distances <= threshold].sum()) if len(model.weights) else 0.0

@@ -105,6 +105,9 @@ def predict(
     model = _require_model(posterior)
     if not (isinstance(draws, int) and draws > 0):
         raise InvalidInput("predict.draws", "a positive whole number", repr(draws), "leave it out for 200")
+    if model.problem.random:
+        got, remedy = "random ones", "estimate(problem.filtering(), draws, sensors) tells what the structure did"
+        raise InvalidInput("predict.posterior", "a structure whose inputs were measured", got, remedy)
     problem = model.problem if record is None else _driven_by(model.problem, record)
     seed = int(jax.random.bits(as_key("predict.key", key)))
     values, means = model.resampled(seed, draws), model.mean()

@@ -40,7 +40,7 @@ class Problem:
         hold: what the inputs do between their samples.
         method: of simulation; by default the one `simulate` would choose.
         noise: standard deviation of the outputs' noise: a number or the name of an unknown, for all or one per output.
-            With it the record has a likelihood. A structure whose inputs are random needs it.
+            For a structure whose inputs are random, which needs it.
         filter: for a structure whose inputs are random; `UnscentedFilter` by default.
         sequential: whether errors build up along the record, as in a simulation; a static map is fitted faster without.
         vectorised: the simulator takes arrays with one entry per set, and returns (sets, samples) or
@@ -119,6 +119,9 @@ class Problem:
         if isinstance(self.model, Structure):
             if not self.model.parameters and not self._noise_names():
                 raise InvalidInput("Problem.model", "a structure with unknowns", "none", "write a name for a number")
+            if not self.random and self.noise is not None:
+                got, remedy = "noise for a structure whose inputs were measured", "leave it out"
+                raise InvalidInput("Problem.noise", "none without random inputs (Structure.driven_by)", got, remedy)
             if self.random and self.noise is None:
                 remedy = "give the standard deviation of the outputs, or a name and a prior for it"
                 raise InvalidInput("Problem.noise", "the noise of a record whose inputs are random", "none", remedy)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import TextIO
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TextIO
 
 from vibayes.posterior import Level
 
@@ -40,18 +40,40 @@ class Progress:
             self._stream.write("\n")
 
 
+def watched(
+    levels: Iterator[Level], show: Callable[[Level], Any], spent: Callable[[Level], str]
+) -> tuple[list[Level], str]:
+    """Levels as they came, each shown, until there are no more, a limit is reached or the keyboard ends it; and why."""
+    trace: list[Level] = []
+    try:
+        for level in levels:
+            trace.append(level)
+            show(level)
+            over = level.stage == "done" and not level.done < 1.0
+            if not over and (ended := spent(level)):
+                return trace, ended
+    except KeyboardInterrupt:
+        return trace, "interrupted from the keyboard: this is what there was"
+    finally:
+        if isinstance(show, Progress):
+            show.close()
+    return trace, ""
+
+
 def line_of(level: Level, names: Sequence[str]) -> str:
     """What a person wants to know: how far it is, which models are alive, what it has cost."""
     known = [f"{n} {p:.2f}" for n, p in zip(names, level.probabilities, strict=True) if p > 0]
     where = f"{level.model}: " if level.model else ""
-    far = f"follows {100 * level.followed:.0f} % within {level.threshold:.3g}"
+    far = f"follows {100 * level.followed:.0f} % within {level.threshold:.3g}, "
     if level.followed >= 1.0:
-        far = f"threshold {level.threshold:.4g}"
+        far = f"threshold {level.threshold:.4g}, "
+    if level.threshold != level.threshold:  # a likelihood has none
+        far = ""
     models = "  " + ", ".join(known) if known else ""
-    rate = f", accepted {100 * level.acceptance:.0f} %" if level.acceptance == level.acceptance else ""
+    rate = f"accepted {100 * level.acceptance:.0f} %, " if level.acceptance == level.acceptance else ""
     left = f", {remaining(level)}" if _SAYABLE < level.done < 1.0 else ""
     cost = f"{level.simulations:,} simulations{left}"
-    return f"{level.seconds:6.1f} s  {level.stage:<8} {where}{far}{rate}, {cost}{models}"
+    return f"{level.seconds:6.1f} s  {level.stage:<8} {where}{far}{rate}{cost}{models}"
 
 
 def remaining(level: Level) -> str:

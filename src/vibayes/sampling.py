@@ -10,7 +10,7 @@ import numpy as np
 
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
-from vibayes.progress import Progress
+from vibayes.progress import watched
 from vibayes.samplers.likely import LikelihoodSampler, Sample, Stage
 from vibayes.samplers.shapes import Draws, probabilities_of
 from vibayes.targets import ProblemTarget
@@ -27,24 +27,14 @@ def sampled(
     """One model after the other; what there is if a limit or the keyboard ends it."""
     targets = [ProblemTarget(problem) for problem in problems]
     samples: list[Sample | None] = [None] * len(targets)
-    trace: list[Level] = []
-    ended = ""
-    try:
+
+    def levels():
         for number, target in enumerate(targets):
             for stage in method.sample(rng, target):
                 samples[number] = stage.sample or samples[number]
-                trace.append(_level(stage, targets, samples, number, start))
-                show(trace[-1])
-                ended = spent(trace[-1])
-                if ended:
-                    break
-            if ended:
-                break
-    except KeyboardInterrupt:
-        ended = "interrupted from the keyboard: this is what there was"
-    finally:
-        if isinstance(show, Progress):
-            show.close()
+                yield _level(stage, targets, samples, number, start)
+
+    trace, ended = watched(levels(), show, spent)
     return _posterior(targets, samples, trace, time.perf_counter() - start, ended)
 
 

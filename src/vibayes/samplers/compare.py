@@ -59,8 +59,8 @@ def compare(
             rough.append(f"{candidate.name} ({draws[number].effective:.0f} effective draws)")
         weighed += candidate.size
     if rough:
-        more = f"what is within the threshold is thin and hard to fill: probability and intervals of {', '.join(rough)}"
-        note = "; ".join([note] * bool(note) + [f"{more} are rough"])
+        more = f"what is within the threshold is thin and hard to fill: intervals of {', '.join(rough)} are rough"
+        note = "; ".join([note] * bool(note) + [more])
     p, errors = probabilities_of(draws, candidates, covariance)
     if one_place:
         draws = [_near_the_best(rng, *each, threshold, draws_per_round) for each in zip(candidates, draws, strict=True)]

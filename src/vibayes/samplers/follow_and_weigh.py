@@ -1,7 +1,7 @@
 """Our default: models are fitted along the record, lend one another their points, and are weighed.
 
-1. *Follow.* Each model is fitted to the beginning of the record, then to more and more of it (`fit`). That is repeated
-   until two searches agree on the smallest distance.
+1. *Follow.* Each model is fitted to the beginning of the record, then to more and more of it (`fit`). It is done again
+   with one model after the other, those that may be right, until two searches agree on the smallest distance.
    Where Gauss-Newton steps find nothing smaller, a few levels of `search` dig for it.
 2. *Lend.* The smallest distance found is about the noise floor; the threshold is a little above it. Models whose
    parameters have common names try one another's points, so that none misses a place that another has found.

@@ -77,6 +77,11 @@ class GroundAcceleration(Sensor):
 
     on: str = eqx.field(static=True, default="ground")
 
+    @property
+    def name(self) -> str:
+        """Name of the output channel."""
+        return "ground acceleration"
+
     def measure(self, structure, system, motion):
         """The reading."""
         return motion.base_acceleration + 0.0 * motion.displacement[0]
