@@ -40,39 +40,43 @@ def augmented(problem: vb.Problem) -> dict[str, Any]:
     start, lower = model_of(jnp.asarray(prior_mean)).start(START, START)
     lower = lower + START * jnp.diag((jnp.diagonal(lower) == 0.0).astype(float))
     own, size = len(start), len(start) + len(names)
-    weights = np.full(2 * size + 1, 0.5 / size)
-    weights[0] = 0.0
+    more = model_of(jnp.asarray(prior_mean)).amplitudes
     given = jnp.zeros(0)
 
     def points_of(mean, covariance):
-        root = jnp.linalg.cholesky(covariance + 1e-12 * jnp.diag(jnp.diagonal(covariance) + 1e-12)) * np.sqrt(size)
+        root = jnp.linalg.cholesky(covariance + 1e-12 * jnp.diag(jnp.diagonal(covariance) + 1e-12))
+        root = root * np.sqrt(len(mean))
         return jnp.concatenate([mean[:, None], mean[:, None] + root, mean[:, None] - root], axis=1)
 
     def one(point, index):
-        model = model_of(point[own:])
-        ahead = model.advance(point[:own, None], index, jnp.stack([given, given]))[:, 0]
-        return jnp.concatenate([ahead, point[own:]]), model.noise_of(index)
+        parameters = point[own:size]
+        model = model_of(parameters)
+        state = jnp.concatenate([point[:own], point[size:]])
+        ahead = model.advance(state[:, None], index, jnp.stack([given, given]))[:, 0]
+        return jnp.concatenate([ahead, parameters]), model.noise_of(index)
 
     def reading(point, index):
         return model_of(point[own:]).measure(point[:own, None], index, given)[:, 0]
 
     def moments_of(images):
+        weights = np.full(images.shape[1], 1.0 / (images.shape[1] - 1))
+        weights[0] = 0.0
         mean = images @ weights
-        away = images - mean[:, None]
-        return mean, away
+        return mean, images - mean[:, None], weights
 
     def sample(carry, this):
         mean, covariance = carry
         index, y = this
         points = points_of(mean, covariance)
         readings = jax.vmap(lambda p: reading(p, index), in_axes=1, out_axes=1)(points)
-        expected, away = moments_of(readings)
+        expected, away, weights = moments_of(readings)
         spread = (away * weights) @ away.T + jnp.diag(noise**2)
         cross = ((points - mean[:, None]) * weights) @ away.T
         gain = jnp.linalg.solve(spread, cross.T).T
         mean, covariance = mean + gain @ (y - expected), covariance - gain @ spread @ gain.T
-        images, columns = jax.vmap(lambda p: one(p, index), in_axes=1, out_axes=(1, 0))(points_of(mean, covariance))
-        mean, away = moments_of(images)
+        pushed = jnp.concatenate([mean, jnp.zeros(more)]), jax.scipy.linalg.block_diag(covariance, jnp.eye(more))
+        images, columns = jax.vmap(lambda p: one(p, index), in_axes=1, out_axes=(1, 0))(points_of(*pushed))
+        mean, away, weights = moments_of(images)
         noise_part = jnp.zeros((size, size)).at[:own, :own].set(columns[0] @ columns[0].T)
         covariance = (away * weights) @ away.T + noise_part
         return (mean, 0.5 * (covariance + covariance.T)), None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import vibayes as vb
+from vibayes.filters.verb import log_likelihoods
 
 DENSITY, DAMPING, RATE, SAMPLES = 0.3, 0.25, 25.0, 250
 TRUE = {"k": 6.14, "y": 0.4, "a": 0.1}
@@ -85,6 +86,25 @@ def test_finer_steps_change_less_and_less(measured):
     assert changes[-1] < 0.7 * changes[0]
 
 
+def test_white_noise_goes_through_the_law_within_an_interval():
+    """With twelve samples per period: a spring that yields does not pass on what pushes it. Were the noise added after
+    the law, the two numbers were 1.6 apart, and yield displacements of long records were found too large.
+    """
+    samples, rate, slopes = 301, 5.0, []
+    force = vb.realise(1, oscillator(), TRUE, rate=rate, samples=samples, refinement=40)
+    velocity = np.asarray(vb.simulate(oscillator(), force, TRUE, states=False).outputs)[::40]
+    velocity = velocity + 0.1 * np.random.default_rng(1).standard_normal(velocity.shape)
+    for refinement in (1, 8):
+        output = np.full(((samples - 1) * refinement + 1, 1), np.nan)
+        output[::refinement] = velocity
+        prepared = vb.filtering(oscillator(), vb.Record.from_arrays(rate=rate * refinement, output=output), 0.1)
+        low, high = log_likelihoods(
+            prepared, {"k": jnp.full(2, 6.14), "y": jnp.array([0.34, 0.46]), "a": jnp.full(2, 0.1)}
+        )
+        slopes.append(float(high - low))
+    assert abs(slopes[0] - slopes[1]) < 0.5
+
+
 def test_the_memory_stays_within_its_bounds(measured):
     record, sigma = measured
     prepared = vb.filtering(oscillator(), record, sigma)
@@ -94,19 +114,31 @@ def test_the_memory_stays_within_its_bounds(measured):
     assert np.max(np.abs(prepared.moments(TRUE, False)[3].mean[:, 2])) > 0.9 * TRUE["y"], "it yields"
 
 
-def test_states_that_were_not_measured_are_within_their_deviations(measured):
-    record, sigma = measured
-    prepared = vb.filtering(oscillator(), record, sigma)
-    wanted = [vb.Displacement("mass"), vb.ElementForce("brace")]
-    force = vb.realise(3, oscillator(), TRUE, rate=RATE, samples=SAMPLES, refinement=20)
-    truth = np.asarray(vb.simulate(oscillator(wanted), force, TRUE, states=False).outputs)[::20]
-    spread = {}
-    for smoothed in (False, True):
-        found = vb.estimate(prepared, TRUE, wanted, smoothed=smoothed)
-        off = (found.mean - truth) / np.maximum(found.deviation, 1e-9)
-        assert np.mean(np.abs(off[10:]) < 3.0) > 0.95
-        spread[smoothed] = found.deviation[10:-10].mean(axis=0)
-    assert np.all(spread[True] < spread[False])
+@pytest.mark.slow
+def test_states_that_were_not_measured_are_within_their_deviations():
+    """Errors of a displacement last for long: many records are needed to tell whether 95 % bands hold it at their rate.
+    Gaussians pass badly backwards through a kink, so a little less is asked of smoothed ones.
+    """
+    wanted, samples, rate, records = [vb.Displacement("mass"), vb.ElementForce("brace")], 401, 10.0, 16
+    weak = oscillator(process=vb.WhiteNoise(0.05 * DENSITY))
+    inside, spread = np.zeros((3, records, 2)), np.zeros((2, records, 2))
+    for seed in range(records):
+        force = vb.realise(seed, oscillator(), TRUE, rate=rate, samples=samples, refinement=20)
+        both = oscillator((*VELOCITY, *wanted))
+        truth = np.asarray(vb.simulate(both, force, TRUE, states=False).outputs)[::20]
+        velocity = truth[:, :1] + 0.1 * np.random.default_rng(seed).standard_normal((samples, 1))
+        record = vb.Record.from_arrays(rate=rate, output=velocity)
+        for case, (structure, smoothed) in enumerate([(oscillator(), False), (oscillator(), True), (weak, False)]):
+            found = vb.estimate(vb.filtering(structure, record, 0.1), TRUE, wanted, smoothed=smoothed)
+            off = (found.mean - truth[:, 1:]) / np.maximum(found.deviation, 1e-9)
+            inside[case, seed] = np.mean(np.abs(off[10:]) < 1.96, axis=0)
+            if case < 2:
+                spread[case, seed] = found.deviation[10:-10].mean(axis=0)
+    share, error = inside.mean(axis=1), inside.std(axis=1, ddof=1) / np.sqrt(records)
+    assert np.all(share[0] + 2.0 * error[0] > 0.95)
+    assert np.all(share[1] + 2.0 * error[1] > 0.9)
+    assert np.all(share[2] + 2.0 * error[2] < 0.9), "with an excitation that is too weak the bands are too narrow"
+    assert np.all(spread[1].mean(axis=0) < spread[0].mean(axis=0))
 
 
 def test_an_average_over_draws_is_wider_than_each(measured):

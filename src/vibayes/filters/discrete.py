@@ -10,8 +10,10 @@ scheme of Runge and Kutta in the variables exp(−L t) x (Lawson). Internal stat
 step and are cut off; so the result is a continuous function of the parameters.
 
 Noise of a whole interval has the covariance Q = ∫ exp(L s) B Bᵀ exp(Lᵀ s) ds. It is kept as columns: the
-integrand's root at the nodes of a Gauss rule. What N does with noise within an interval is left out, which vanishes
-with the interval.
+integrand's root at the nodes of a Gauss rule. White noise that acts on the structure itself is no small thing within
+an interval: a spring that yields keeps its force however it is pushed. So its two smoothest parts, constant and growing
+along the interval, are inputs with standard normal amplitudes, which stand as further coordinates below the state, and
+go through the laws. What the laws do with the rest of the noise is left out, and vanishes with the interval.
 
 Envelopes act through their value in the middle of a step. Processes drive the structure and not the other way
 round, so an envelope only multiplies the part of exp(L t) that leads from the one to the other.
@@ -55,9 +57,12 @@ class Discrete(eqx.Module):
     """exp(L t) over a step and half a step."""
     given_full: Array
     given_half: Array
-    """What measured inputs add over a step and half a step: (states, inputs, 2), by their value and their slope."""
+    """What inputs add over a step and half a step, by their values and then by their slopes: those that were measured,
+    then those of `white`."""
     noise: Array
-    """Columns of the noise of a whole interval, with envelopes of one."""
+    """Columns of the noise of a whole interval, with envelopes of one, less what goes through the laws."""
+    white: tuple[int, ...] = eqx.field(static=True)
+    """Processes whose smoothest parts go through the laws."""
     interval: float = eqx.field(static=True)
     steps: int = eqx.field(static=True)
     """Per interval."""
@@ -67,6 +72,11 @@ class Discrete(eqx.Module):
     def size(self) -> int:
         """Number of states."""
         return self.full.shape[0]
+
+    @property
+    def amplitudes(self) -> int:
+        """Number of coordinates below the state, of the noise that goes through the laws."""
+        return 2 * len(self.white)
 
     # ---- processes --------------------------------------------------------------------------------------------
 
@@ -120,26 +130,41 @@ class Discrete(eqx.Module):
         return jnp.concatenate([jnp.stack(flow) - self.slope @ points[:own], jnp.zeros_like(points[own:])])
 
     def advance(self, points: Array, index: Any, given: Array) -> Array:
-        """Points as columns, one interval later; ``given`` are the measured inputs at its start and their growth."""
+        """Points as columns, one interval later; ``given`` are the measured inputs at its start and their growth.
+
+        Points are states with amplitudes of the noise below; what comes back are states.
+        """
         h = self.interval / self.steps
+        value, growth = self._pushes(points[self.size :], index, given)
+        points = points[: self.size]
         for step in range(self.steps):
             middle = (index + (step + 0.5) / self.steps) * self.interval
             _, by_state, _ = self._envelopes(middle)
             full, half = (self._weakened(matrix, by_state) for matrix in (self.full, self.half))
-            value, growth = given[0] + given[1] * (step / self.steps), given[1] / self.interval
-            drive = jnp.stack([value, growth], axis=1)
-            over, to_half = (jnp.sum(g * drive, axis=(1, 2))[:, None] for g in (self.given_full, self.given_half))
-            straight = full @ points + over
+            drive = jnp.concatenate([value + growth * (step / self.steps), growth / self.interval])
+            straight = full @ points + self.given_full @ drive
             if self.linear:
                 points = straight
                 continue
-            midway = half @ points + to_half
+            midway = half @ points + self.given_half @ drive
             a = self._beyond(points)
             b = self._beyond(midway + 0.5 * h * (half @ a))
             c = self._beyond(midway + 0.5 * h * b)
             d = self._beyond(straight + h * (half @ c))
             points = self.bounded(straight + (h / 6.0) * (full @ a + 2.0 * (half @ (b + c)) + d))
         return points
+
+    def _pushes(self, amplitudes: Array, index: Any, given: Array) -> tuple[Array, Array]:
+        """All inputs at the start of an interval and their growth over it, for points as columns.
+
+        White noise of strength one is (ξ₀ + √3 ξ₁ (2 t/T − 1) + …) / √T over an interval T, in Legendre's polynomials.
+        """
+        count = amplitudes.shape[1]
+        measured = jnp.repeat(given[:, :, None], count, axis=2)
+        strength, _, _ = self._envelopes((index + 0.5) * self.interval)
+        scale = strength[np.array(self.white, int), None] / np.sqrt(self.interval)
+        even, slope = amplitudes[0::2] * scale, np.sqrt(3.0) * amplitudes[1::2] * scale
+        return jnp.concatenate([measured[0], even - slope]), jnp.concatenate([measured[1], 2.0 * slope])
 
     def _weakened(self, matrix: Array, by_state: Array) -> Array:
         own = self.system.size
@@ -191,9 +216,10 @@ def discretise(bound: Structure, interval: float, steps: int) -> Discrete:
         return jnp.stack(system.flow(state, system.free_modes(state), tuple(u[i] for i in range(len(bound.inputs)))))
 
     slope, pushed = jax.jacfwd(flow, argnums=(0, 1))(rest, silence)
+    linear = all(e.affine and not e.guard_names() and len(e.modes) == 1 for e in system.elements)
     size = system.size + sum(p.order for p in bound.processes if p is not None)
     L = jnp.zeros((size, size)).at[: system.size, : system.size].set(slope)
-    noise, given, position = [], [], system.size
+    random, given, white, position = [], [], [], system.size
     for number, process in enumerate(bound.processes):
         column = jnp.zeros(size).at[: system.size].set(pushed[:, number])
         if process is None:
@@ -201,27 +227,28 @@ def discretise(bound: Structure, interval: float, steps: int) -> Discrete:
             continue
         part, here = process.filter(), slice(position, position + process.order)
         L = L.at[: system.size, here].add(jnp.outer(pushed[:, number], part.C)).at[here, here].set(part.A)
-        noise.append((column * part.D).at[here].add(part.B))
+        direct = process.order == 0 and not linear
+        random.append(((column * part.D).at[here].add(part.B), direct))
+        white.extend([number] * direct)
         position += process.order
-    half, given_half = _propagators(L, given, 0.5 * interval / steps)
-    full, given_full = _propagators(L, given, interval / steps)
-    columns = [_noise_columns(L, column, interval) for column in noise]
+    driven = [*given, *(column for column, direct in random if direct)]
+    half, given_half = _propagators(L, driven, 0.5 * interval / steps)
+    full, given_full = _propagators(L, driven, interval / steps)
+    noise = jnp.concatenate([jnp.zeros((size, 0)), *(_noise_columns(L, c, interval, d) for c, d in random)], axis=1)
     return Discrete(
         structure=bound, system=system, rest=rest, slope=slope, full=full, half=half, given_full=given_full,
-        given_half=given_half, noise=jnp.concatenate([jnp.zeros((size, 0)), *columns], axis=1), interval=interval,
-        steps=steps, linear=all(e.affine and not e.guard_names() and len(e.modes) == 1 for e in system.elements),
+        given_half=given_half, noise=noise, white=tuple(white), interval=interval, steps=steps, linear=linear,
     )  # fmt: skip
 
 
-def _propagators(L: Array, given: list[Array], time: float) -> tuple[Array, Array]:
-    """exp(L t), and ∫ exp(L s) Γ ds and ∫ exp(L (t − s)) Γ s ds for every input that was measured."""
-    size, count = L.shape[0], len(given)
-    drive = jnp.stack(given, axis=1) if given else jnp.zeros((size, 0))
+def _propagators(L: Array, driven: list[Array], time: float) -> tuple[Array, Array]:
+    """exp(L t), and beside each other ∫ exp(L s) Γ ds and ∫ exp(L (t − s)) Γ s ds for every input."""
+    size, count = L.shape[0], len(driven)
+    drive = jnp.stack(driven, axis=1) if driven else jnp.zeros((size, 0))
     top = jnp.concatenate([L, drive, jnp.zeros((size, count))], axis=1)
     middle = jnp.concatenate([jnp.zeros((count, size + count)), jnp.eye(count)], axis=1)
     whole = _exponential(time * jnp.concatenate([top, middle, jnp.zeros((count, size + 2 * count))]))
-    value, growth = whole[:size, size : size + count], whole[:size, size + count :]
-    return whole[:size, :size], jnp.stack([value, growth], axis=2)
+    return whole[:size, :size], whole[:size, size:]
 
 
 def _exponential(matrix: Array) -> Array:
@@ -239,7 +266,8 @@ def _exponential(matrix: Array) -> Array:
     return jax.lax.fori_loop(0, _SQUARINGS, lambda _, power: power @ power, small)
 
 
-def _noise_columns(L: Array, column: Array, interval: float) -> Array:
+def _noise_columns(L: Array, column: Array, interval: float, direct: bool) -> Array:
+    """Root of Q; without the two parts of the noise that go through the laws, if they do."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     times, roots = 0.5 * interval * (nodes + 1.0), np.sqrt(0.5 * interval * weights)
     term, total = column[:, None] * np.ones(_NODES), column[:, None] * np.ones(_NODES)
@@ -247,4 +275,7 @@ def _noise_columns(L: Array, column: Array, interval: float) -> Array:
         term = (L @ term) * (times / k)
         total = total + term
     columns = total * roots
+    if direct:
+        smooth = np.sqrt(0.5 * weights)[:, None] * np.stack([np.ones(_NODES), np.sqrt(3.0) * nodes], axis=1)
+        columns = columns - (columns @ smooth) @ smooth.T
     return triangle(columns) if columns.shape[0] < _NODES else columns  # fewer columns, the same covariance

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -22,6 +23,7 @@ from vibayes.filters.verb import Filtering
 from vibayes.naming import nearest
 from vibayes.structure.sensors import HystereticEnergy, Sensor
 
+Array = Any
 _AT_ONCE = 32
 """Sets whose moments are held in memory."""
 
@@ -72,7 +74,25 @@ def estimate(
     count = max((len(value) for value in arrays.values()), default=1)
     arrays = {name: jnp.broadcast_to(value, (count,)) for name, value in arrays.items()}
 
-    def readings(some):
+    means, variances = [], []
+    for first in range(0, count, _AT_ONCE):
+        chosen = np.minimum(np.arange(first, first + min(_AT_ONCE, count)), count - 1)
+        mean, variance = _readings(prepared, sensors, smoothed, {n: value[chosen] for n, value in arrays.items()})
+        means.append(np.asarray(mean)[: count - first])
+        variances.append(np.asarray(variance)[: count - first])
+    mean, variance = np.concatenate(means), np.concatenate(variances)
+    times = np.arange(mean.shape[1]) * prepared.interval
+    deviation = np.sqrt(variance.mean(axis=0) + mean.var(axis=0))
+    return Estimate(tuple(sensor.name for sensor in of), times, mean.mean(axis=0), deviation)
+
+
+@eqx.filter_jit
+def _readings(
+    prepared: Filtering, sensors: tuple[Sensor, ...], smoothed: bool, values: Mapping[str, Array]
+) -> tuple[Array, Array]:
+    """Means and variances for many sets of values, (sets, samples, readings)."""
+
+    def of_one(some):
         model, measured, _, moments = prepared.moments(some, smoothed)
         indices = jnp.arange(measured.outputs.shape[0])
 
@@ -84,14 +104,4 @@ def estimate(
 
         return jax.vmap(reading)(indices, *Moments(*moments), measured.given)
 
-    many = jax.jit(jax.vmap(readings))
-    means, variances = [], []
-    for first in range(0, count, _AT_ONCE):
-        chosen = np.minimum(np.arange(first, first + min(_AT_ONCE, count)), count - 1)
-        mean, variance = many({name: value[chosen] for name, value in arrays.items()})
-        means.append(np.asarray(mean)[: count - first])
-        variances.append(np.asarray(variance)[: count - first])
-    mean, variance = np.concatenate(means), np.concatenate(variances)
-    times = np.arange(mean.shape[1]) * prepared.interval
-    deviation = np.sqrt(variance.mean(axis=0) + mean.var(axis=0))
-    return Estimate(tuple(sensor.name for sensor in of), times, mean.mean(axis=0), deviation)
+    return jax.vmap(of_one)(values)

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from vibayes.filters.discrete import Discrete
-from vibayes.filters.transforms import Transform
+from vibayes.filters.transforms import Transform, Transformed
 from vibayes.filters.triangular import forward, known_part, triangle
 
 Array = Any
@@ -75,14 +75,25 @@ def correct(
     return Moments(mean, lower), Increment(-0.5 * jnp.sum(terms), expected, deviation)
 
 
-def predict(transform: Transform, model: Discrete, now: Moments, index: Any, given: Array, growth: Array) -> Moments:
-    """Mean and triangle an interval later."""
+def _ahead(
+    transform: Transform, model: Discrete, now: Moments, index: Any, given: Array, growth: Array
+) -> tuple[Transformed, Array]:
+    """The state and its image an interval later, and columns of the noise beside."""
 
     def step(points):
         return model.advance(points, index, jnp.stack([given, growth]))
 
-    _, mean, _, images = transform(step, now.mean, now.lower, model.bounded)
-    return Moments(mean, triangle(jnp.concatenate([images, model.noise_of(index)], axis=1)))
+    size, more = model.size, model.amplitudes
+    mean = jnp.concatenate([now.mean, jnp.zeros(more)])
+    lower = jax.scipy.linalg.block_diag(now.lower, jnp.eye(more)) if more else now.lower
+    found = transform(step, mean, lower, model.bounded)
+    return Transformed(found.start[:size], found.mean, found.columns[:size], found.image), model.noise_of(index)
+
+
+def predict(transform: Transform, model: Discrete, now: Moments, index: Any, given: Array, growth: Array) -> Moments:
+    """Mean and triangle an interval later."""
+    found, noise = _ahead(transform, model, now, index, given, growth)
+    return Moments(found.mean, triangle(jnp.concatenate([found.image, noise], axis=1)))
 
 
 def run(
@@ -124,11 +135,7 @@ def smooth(
     def sample(later, this):
         index, now, given, growth = this
 
-        def step(points):
-            return model.advance(points, index, jnp.stack([given, growth]))
-
-        start, mean, columns, images = transform(step, now.mean, now.lower, model.bounded)
-        noise = model.noise_of(index)
+        (start, mean, columns, images), noise = _ahead(transform, model, now, index, given, growth)
         above = jnp.concatenate([images, noise], axis=1)
         below = jnp.concatenate([columns, jnp.zeros_like(noise)], axis=1)
         whole = triangle(jnp.concatenate([above, below]))
