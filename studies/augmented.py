@@ -2,7 +2,8 @@
 
 As textbooks have it: covariances instead of their square roots, Gaussian priors. Weights of sigma points are positive
 (λ = 0; with the paper's λ = 3 − n the covariance lost its sign on every record tried). It works over the same
-structures, each sigma point with its own parameters. Where the covariance loses its sign it has collapsed.
+structures, each sigma point with its own parameters; a white input is a state too, held over an interval. Where the
+covariance loses its sign it has collapsed.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def augmented(problem: vb.Problem) -> dict[str, Any]:
     start, lower = model_of(jnp.asarray(prior_mean)).start(START, START)
     lower = lower + START * jnp.diag((jnp.diagonal(lower) == 0.0).astype(float))
     own, size = len(start), len(start) + len(names)
-    more = model_of(jnp.asarray(prior_mean)).amplitudes
+    more = len(model_of(jnp.asarray(prior_mean)).white)
     given = jnp.zeros(0)
 
     def points_of(mean, covariance):
@@ -51,9 +52,9 @@ def augmented(problem: vb.Problem) -> dict[str, Any]:
     def one(point, index):
         parameters = point[own:size]
         model = model_of(parameters)
-        state = jnp.concatenate([point[:own], point[size:]])
-        ahead = model.advance(state[:, None], index, jnp.stack([given, given]))[:, 0]
-        return jnp.concatenate([ahead, parameters]), model.noise_of(index)
+        held = jnp.stack([point[size:], jnp.zeros(more)], axis=1).ravel()
+        ahead = model.advance(jnp.concatenate([point[:own], held])[:, None], index, jnp.stack([given, given]))[:, 0]
+        return jnp.concatenate([ahead, parameters]), jnp.zeros((own, 0)) if more else model.noise_of(index)
 
     def reading(point, index):
         return model_of(point[own:]).measure(point[:own, None], index, given)[:, 0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -79,15 +79,22 @@ def nrmse(estimate: np.ndarray, truth: np.ndarray) -> list[float]:
     return (np.sqrt(np.mean((estimate - truth) ** 2, axis=0)) / np.sqrt(np.mean(truth**2, axis=0))).tolist()
 
 
+def identified(
+    problem: vb.Problem, truth: Mapping[str, float], method: Any, chosen: argparse.Namespace
+) -> tuple[vb.Posterior, dict[str, Any]]:
+    """The posterior and its numbers, and what the augmented filter makes of the record."""
+    posterior = vb.infer(chosen.seed, problem, method, progress=not chosen.json)
+    return posterior, figures_of(posterior, truth) | {"augmented_ukf": augmented(problem)}
+
+
 def run(
     title: str, problem: vb.Problem, measured: Measured, truth: Mapping[str, float], responses: Sequence[vb.Sensor],
-    method: Any, chosen: argparse.Namespace,
+    method: Any, chosen: argparse.Namespace, beside: Callable[[], dict[str, Any]] = dict,
 ) -> dict[str, Any]:  # fmt: skip
-    """Identify, compare, estimate and print."""
-    posterior = vb.infer(chosen.seed, problem, method, progress=not chosen.json)
+    """Identify, compare, estimate and print; ``beside`` gives further figures."""
+    posterior, result = identified(problem, truth, method, chosen)
     print(f"{title}, seed {chosen.seed}\n{posterior.summary()}")
-    result = figures_of(posterior, truth)
-    result["augmented_ukf"] = augmented(problem)
+    result |= beside()
     draws = posterior.selected.resampled(chosen.seed, 8 if chosen.quick else 64)
     found = vb.estimate(problem.filtering(), draws, responses)
     names = [sensor.name for sensor in responses]
