@@ -1,6 +1,8 @@
 """Shared by all tests."""
 
+import ctypes
 import gc
+import sys
 from pathlib import Path
 
 import jax
@@ -18,6 +20,9 @@ def forgotten():
     yield
     jax.clear_caches()
     gc.collect()
+    if sys.platform == "linux":
+        # What was freed goes back to the system only if it is asked for (by glibc; others have no such function).
+        getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
 
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
