@@ -13,7 +13,6 @@ jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parent.parent 
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 
-
 @pytest.fixture(scope="module", autouse=True)
 def forgotten():
     """Compiled programs of one file of tests are of no use to the next, and would pile up to gigabytes."""

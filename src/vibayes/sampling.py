@@ -73,8 +73,6 @@ def _posterior(targets, samples, trace, seconds: float, ended: str) -> Posterior
     models = []
     for target, sample, probability, error in zip(targets, samples, probabilities, errors, strict=True):
         count = target.count
-        if sample is not None and sample.note:
-            notes.append(f"{target.name}: {sample.note}" if len(targets) > 1 else sample.note)
         if count.failures:
             share = f"{count.failures:,} of {count.simulations:,} likelihoods of {target.name!r}"
             notes.append(f"{share} could not be computed and count as impossible; the first: {count.first_failure}")
@@ -94,6 +92,10 @@ def _posterior(targets, samples, trace, seconds: float, ended: str) -> Posterior
                 first_failure=count.first_failure,
                 log_likelihoods=np.empty(0) if sample is None else sample.log_likelihoods.ravel(),
                 chains=1 if sample is None else sample.points.shape[0],
+                sample=sample,
             )
         )
+        if sample is not None:
+            verdicts = (f"{said[0].lower()}{said[1:].rstrip('.')}" for said in models[-1].diagnostics().verdicts)
+            notes += [f"{target.name}: {said}" if len(targets) > 1 else said for said in verdicts]
     return Posterior(tuple(models), np.nan, tuple(trace), seconds, tuple(notes))
