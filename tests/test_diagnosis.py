@@ -36,9 +36,11 @@ def problem():
 
 @pytest.fixture(scope="module")
 def posterior(problem):
-    return vb.infer(0, problem, vb.AdaptiveMetropolis(draws=150, chains=32, warmup=80, particles=300))
+    with pytest.warns(vb.IdentifiabilityWarning):
+        return vb.infer(0, problem, vb.AdaptiveMetropolis(draws=150, chains=32, warmup=80, particles=300))
 
 
+@pytest.mark.slow
 def test_numbers_of_every_parameter_are_there(posterior):
     model = posterior.selected
     found = model.diagnostics()
@@ -52,6 +54,7 @@ def test_numbers_of_every_parameter_are_there(posterior):
     assert "R-hat" in str(found) and "k2" in str(found)
 
 
+@pytest.mark.slow
 def test_a_parameter_that_nothing_measured_depends_on_has_taught_nothing(posterior):
     found = posterior.selected.diagnostics()
     assert found["k2"].information < 0.1
@@ -59,16 +62,19 @@ def test_a_parameter_that_nothing_measured_depends_on_has_taught_nothing(posteri
     assert any("The record says nothing of" in said and "k2 (0.0" in said for said in found.verdicts)
 
 
+@pytest.mark.slow
 def test_only_ratios_to_an_unknown_mass_are_told_of(posterior):
     assert any("tells m / k within" in said for said in posterior.selected.diagnostics().verdicts)
 
 
+@pytest.mark.slow
 def test_verdicts_are_among_the_notes_and_the_summary_has_the_worst(posterior):
     assert any(note.startswith("the record says nothing of") for note in posterior.notes)
     summary = posterior.summary()
     assert "effective draws at least" in summary and "of k2, and no less of others" in summary
 
 
+@pytest.mark.slow
 def test_a_parameter_that_is_not_there_is_refused(posterior):
     with pytest.raises(vb.InvalidInput, match="expected a parameter, got 'k3'"):
         posterior.selected.diagnostics()["k3"]

@@ -99,10 +99,11 @@ def test_a_limit_that_is_never_reached_is_named_and_one_that_is_reached_is_not()
 
 def test_all_is_told_by_warnings_and_kept_in_the_notes():
     problem = vb.Problem(side_by_side(), record(), {"k_m1": STIFF, "k_m2": STIFF}, noise=0.1)
-    with pytest.warns(vb.IdentifiabilityWarning, match="no output depends on 'k_m2'"):
+    with pytest.warns(vb.IdentifiabilityWarning) as told:
         posterior = vb.infer(0, problem, vb.Metropolis(draws=10, chains=2))
-    assert any("no output depends on 'k_m2'" in note for note in posterior.notes)
-    assert any("the whole motion of 'm2'" in note for note in posterior.notes)
+    for words in ("no output depends on 'k_m2'", "the whole motion of 'm2'"):
+        assert any(words in str(each.message) for each in told)
+        assert any(words in note for note in posterior.notes)
 
 
 def test_no_warning_without_cause():
