@@ -4,8 +4,18 @@ import numpy as np
 import pytest
 
 from vibayes.samplers import diagnostics
-from vibayes.samplers.diagnostics import ess_bulk, ess_mean, information_gain, mcse_mean, mcse_quantile, rhat, verdicts
+from vibayes.samplers.diagnostics import (
+    ess_bulk,
+    ess_mean,
+    information_gain,
+    mcse_mean,
+    mcse_quantile,
+    rhat,
+    rhat_of_groups,
+)
 from vibayes.samplers.likely import Sample
+from vibayes.samplers.ridges import ridges
+from vibayes.samplers.verdicts import verdicts
 
 
 def autoregressive(seed: int, shape: tuple[int, ...], correlation: float) -> np.ndarray:
@@ -64,6 +74,55 @@ def test_information_is_that_of_a_gaussian():
         points = 0.5 + width * autoregressive(4, (4, 1000, 1), 0.5)
         exact = (0.5 * (width**2 + 0.25 - 1.0) - np.log(width)) / np.log(2.0)
         assert abs(information_gain(points)[0] - exact) < 0.15
+
+
+@pytest.mark.parametrize(("centre", "width"), [(0.0, 1.0), (0.5, 0.9), (2.0, 0.05), (-3.5, 0.01)])
+def test_information_is_right_within_its_monte_carlo_error(centre, width):
+    points = centre + width * np.random.default_rng(6).normal(size=(4, 250, 20))
+    exact = (0.5 * (width**2 + centre**2 - 1.0) - np.log(width)) / np.log(2.0)
+    # Of the mean of log posterior / prior over the draws; spacings have a bias of some hundredths of a bit.
+    logs = (-0.5 * ((points - centre) / width) ** 2 + 0.5 * points**2) / np.log(2.0)
+    error = logs.std() / np.sqrt(points.shape[0] * points.shape[1])
+    assert np.all(np.abs(information_gain(points) - exact) < 4.0 * error + 0.05)
+
+
+def test_information_tells_a_little_from_nothing():
+    rng = np.random.default_rng(7)
+    nothing, little = (width * rng.normal(size=(4, 250, 20)) for width in (1.0, 0.7))
+    assert information_gain(nothing).max() < 0.03 < 0.06 < information_gain(little).min()
+
+
+def test_many_short_chains_agree_where_each_is_its_own():
+    short = autoregressive(8, (48, 40, 2), 0.8)
+    assert rhat(short).max() > 1.05
+    assert rhat_of_groups(short).max() < 1.03
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_many_chains_that_stay_in_two_modes_are_found(seed):
+    there = np.random.default_rng(seed).random((48, 1, 1)) < 0.5
+    apart = autoregressive(9, (48, 200, 1), 0.5) + 6.0 * there
+    said = verdicts(sample(0.1 * apart), ["k"])[0]
+    assert "Chains do not agree on k" in said or "few effective draws of k" in said
+
+
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [
+        (lambda a, b, e: (np.exp(a + e), np.exp(a)), "tells k / c within 4.9 %"),
+        (lambda a, b, e: (np.exp(a + e), np.exp(-a)), "tells k · c within 4.9 %"),
+        (lambda a, b, e: (np.exp(2.0 * a + e), np.exp(a)), "tells k / c^2 within 4.9 %"),
+        (lambda a, b, e: (3.0 * a + e, -a), "tells k + 3 c within 0.049"),
+        (lambda a, b, e: (np.exp(a), np.exp(b)), ""),
+        (lambda a, b, e: (np.exp(a), np.exp(a + b)), ""),
+    ],
+)
+def test_what_is_known_of_two_on_a_ridge_is_their_combination(made, says):
+    a, b, e = np.random.default_rng(1).normal(size=(3, 1000)) * np.array([[1.0], [1.0], [0.05]])
+    values = np.stack(made(a, b, e), axis=1)
+    points = np.log(values) if (values > 0).all() else values
+    said = ridges(points, values, ["k", "c"])
+    assert says in said[0] if says else said == ()
 
 
 def test_information_of_a_stuck_chain_is_not_known():

@@ -9,7 +9,7 @@ from tests.likelihoods import Toy, banana, bimodal, cut, gaussian
 
 from vibayes.errors import InvalidInput
 from vibayes.samplers.climb import climb
-from vibayes.samplers.diagnostics import mcse_mean, verdicts
+from vibayes.samplers.diagnostics import mcse_mean
 from vibayes.samplers.laplace import Laplace
 from vibayes.samplers.likely import LikelihoodSampler, Sample, finished
 from vibayes.samplers.metropolis import AdaptiveMetropolis, Metropolis
@@ -17,6 +17,7 @@ from vibayes.samplers.moves import Moves, Points, move
 from vibayes.samplers.nuts import NUTS
 from vibayes.samplers.pieces import Pieces, pieces_of
 from vibayes.samplers.tempered import TemperedSMC, systematic
+from vibayes.samplers.verdicts import verdicts
 
 METROPOLIS = Metropolis(draws=6000, chains=8)
 ADAPTIVE = AdaptiveMetropolis(draws=200, warmup=150)

@@ -17,7 +17,7 @@ def shaken(sensors=None):
 
 @pytest.fixture(scope="module")
 def record():
-    ground = vb.realise(5, shaken(), TRUE, rate=40.0, samples=400, refinement=8)
+    ground = vb.realise(5, shaken(), TRUE, rate=40.0, samples=250, refinement=8)
     clean = np.asarray(vb.simulate(shaken(), ground, TRUE, states=False).outputs)[::8]
     noise = 0.1 * clean.std() * np.random.default_rng(0).standard_normal(clean.shape)
     return vb.Record.from_arrays(rate=40.0, output=clean + noise)
@@ -31,7 +31,7 @@ def problem(record):
 METHODS = {
     "tempered": vb.TemperedSMC(particles=300),
     "adaptive": vb.AdaptiveMetropolis(draws=100, chains=32, warmup=80, particles=200),
-    "nuts": vb.NUTS(draws=150, chains=2, warmup=150, particles=100),
+    "nuts": vb.NUTS(draws=100, chains=2, warmup=50, particles=100),
     "laplace": vb.Laplace(starts=8, draws=500),
 }
 
@@ -98,6 +98,7 @@ def test_what_needs_a_measured_input_or_a_distance_says_so(problem):
 
 def test_a_run_that_is_over_is_not_called_ended_by_a_limit_it_has_passed(problem):
     whole = vb.infer(0, problem, vb.Metropolis(draws=10, chains=2))
-    assert vb.infer(0, problem, vb.Metropolis(draws=10, chains=2), max_simulations=whole.simulations).notes == ()
+    again = vb.infer(0, problem, vb.Metropolis(draws=10, chains=2), max_simulations=whole.simulations)
+    assert not any("max_simulations" in note for note in again.notes)
     cut = vb.infer(0, problem, vb.Metropolis(draws=10, chains=2), max_simulations=3)
     assert "max_simulations" in cut.notes[0]

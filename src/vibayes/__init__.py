@@ -12,7 +12,7 @@ keep_compiled_programs()
 from vibayes import excitation, filters, io, samplers, simulation, structure  # noqa: E402
 from vibayes.constraints import Increasing, distinct_slopes  # noqa: E402
 from vibayes.distance import NMSE  # noqa: E402
-from vibayes.errors import InvalidInput  # noqa: E402
+from vibayes.errors import IdentifiabilityWarning, InvalidInput  # noqa: E402
 from vibayes.excitation import *  # noqa: E402, F403
 from vibayes.filters import *  # noqa: E402, F403
 from vibayes.inference import infer  # noqa: E402
@@ -28,6 +28,7 @@ from vibayes.structure import *  # noqa: E402, F403
 
 __all__ = [
     "NMSE",
+    "IdentifiabilityWarning",
     "Increasing",
     "InvalidInput",
     "LogNormal",

@@ -1,4 +1,4 @@
-"""One kind of error for everything a user can get wrong: where, what was expected, what came, what to do."""
+"""One kind of error for everything a user can get wrong, and one kind of warning for what no record can tell."""
 
 from __future__ import annotations
 
@@ -23,3 +23,13 @@ class InvalidInput(ValueError):
     def __init__(self, where: str, expected: str, got: str, remedy: str):
         self.where, self.expected, self.got, self.remedy = where, expected, got, remedy
         super().__init__(f"{where}: expected {expected}, got {got}; {remedy}.")
+
+
+class IdentifiabilityWarning(UserWarning):
+    """Something that the record cannot tell, whatever the method; the rest of the result holds.
+
+    Examples:
+        >>> from vibayes.errors import IdentifiabilityWarning
+        >>> issubclass(IdentifiabilityWarning, UserWarning)
+        True
+    """

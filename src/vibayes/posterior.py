@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from vibayes.diagnosis import Diagnosis, diagnosis, diagnosis_of_weighted
 from vibayes.errors import InvalidInput
 from vibayes.naming import nearest
 from vibayes.problem import Problem
+from vibayes.samplers.likely import Sample
 from vibayes.samplers.quantiles import weighted_quantile
 
 
@@ -43,6 +45,7 @@ class ModelPosterior:
         first_failure: what the first of them said.
         log_likelihoods: of the draws, of a method that works with a likelihood.
         chains: that the draws come from, one after the other and all of one length.
+        sample: the same draws as a sampler of a likelihood saw them.
     """
 
     problem: Problem
@@ -58,6 +61,7 @@ class ModelPosterior:
     first_failure: str = ""
     log_likelihoods: np.ndarray = field(default_factory=lambda: np.empty(0))
     chains: int = 1
+    sample: Sample | None = None
 
     @property
     def name(self) -> str:
@@ -92,6 +96,16 @@ class ModelPosterior:
         self._require_draws()
         order = self.distances if len(self.distances) else -self.log_likelihoods
         return {name: float(values[np.argmin(order)]) for name, values in self.draws.items()}
+
+    def diagnostics(self) -> Diagnosis:
+        """Whether the draws can be believed, and what the record told of each parameter; print it for a table.
+
+        Draws with weights have no chains: there R-hat, tails and what was learned are NaN.
+        """
+        self._require_draws()
+        if self.sample is None:
+            return diagnosis_of_weighted(self.draws, self.weights)
+        return diagnosis(self.sample, self.draws)
 
     def resampled(self, seed: int, count: int) -> dict[str, np.ndarray]:
         """Equally weighted draws, for predictions and pictures."""
@@ -206,4 +220,6 @@ class Posterior:
             for name, mean in means.items():
                 low, high = chosen.interval(name)
                 lines.append(f"  {name:<{wide}}  {mean:.5g}   90 % in {low:.5g} … {high:.5g}")
+            if chosen.sample is not None:
+                lines.append(f"  {chosen.diagnostics().line()}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

@@ -14,6 +14,7 @@ from vibayes.errors import InvalidInput
 from vibayes.excitation import Hold, Sampled, StraightLines
 from vibayes.filters import Filter, Filtering, filtering
 from vibayes.filters.checks import check_noise
+from vibayes.physical import require_physical
 from vibayes.priors import Prior, require_priors
 from vibayes.record import Record
 from vibayes.simulation import Method
@@ -84,11 +85,12 @@ class Problem:
         if not (np.isfinite(p) and p > 0):
             remedy = "leave the model out if it is impossible"
             raise InvalidInput("Problem.prior_probability", "a positive number", repr(p), remedy)
-        if isinstance(self.distance, NMSE):
+        if isinstance(self.distance, NMSE) and not self.random:
             self.distance.per_sample(self.record)  # refuses a record that cannot be compared with
         if isinstance(self.model, Structure):
             if self.random:
                 self.filtering()  # refuses what cannot be filtered
+                require_physical(self.model, self.priors, self._noise_names())
             else:
                 self._check_channels(self.model)
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from vibayes.errors import IdentifiabilityWarning
+from vibayes.identifiability import doubts
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.progress import watched
@@ -26,6 +30,9 @@ def sampled(
 ) -> Posterior:
     """One model after the other; what there is if a limit or the keyboard ends it."""
     targets = [ProblemTarget(problem) for problem in problems]
+    doubted = [said if len(targets) == 1 else f"{t.name}: {said}" for t in targets for said in doubts(t)]
+    for said in doubted:
+        warnings.warn(said, IdentifiabilityWarning, stacklevel=3)
     samples: list[Sample | None] = [None] * len(targets)
 
     def levels():
@@ -35,7 +42,8 @@ def sampled(
                 yield _level(stage, targets, samples, number, start)
 
     trace, ended = watched(levels(), show, spent)
-    return _posterior(targets, samples, trace, time.perf_counter() - start, ended)
+    posterior = _posterior(targets, samples, trace, time.perf_counter() - start, ended)
+    return replace(posterior, notes=(*posterior.notes, *doubted))
 
 
 def _level(stage: Stage, targets, samples, number: int, start: float) -> Level:
@@ -73,8 +81,6 @@ def _posterior(targets, samples, trace, seconds: float, ended: str) -> Posterior
     models = []
     for target, sample, probability, error in zip(targets, samples, probabilities, errors, strict=True):
         count = target.count
-        if sample is not None and sample.note:
-            notes.append(f"{target.name}: {sample.note}" if len(targets) > 1 else sample.note)
         if count.failures:
             share = f"{count.failures:,} of {count.simulations:,} likelihoods of {target.name!r}"
             notes.append(f"{share} could not be computed and count as impossible; the first: {count.first_failure}")
@@ -94,6 +100,10 @@ def _posterior(targets, samples, trace, seconds: float, ended: str) -> Posterior
                 first_failure=count.first_failure,
                 log_likelihoods=np.empty(0) if sample is None else sample.log_likelihoods.ravel(),
                 chains=1 if sample is None else sample.points.shape[0],
+                sample=sample,
             )
         )
+        if sample is not None:
+            verdicts = (f"{said[0].lower()}{said[1:].rstrip('.')}" for said in models[-1].diagnostics().verdicts)
+            notes += [f"{target.name}: {said}" if len(targets) > 1 else said for said in verdicts]
     return Posterior(tuple(models), np.nan, tuple(trace), seconds, tuple(notes))

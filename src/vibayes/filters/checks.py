@@ -67,8 +67,16 @@ def check_channels(structure: Structure, record: Record) -> None:
     empty = [name for i, name in enumerate(record.output_names) if np.isnan(record.output[:, i]).all()]
     if empty:
         raise InvalidInput("record", "outputs with samples", f"none in {quoted(empty)}", "leave them out")
+    steady = [name for i, name in enumerate(record.output_names) if np.ptp(_there(record.output[:, i])) == 0.0]
+    if steady:
+        remedy = "look after the sensor, or leave it out: what never changes says nothing"
+        raise InvalidInput("record", "outputs that vary", f"a constant in {quoted(steady)}", remedy)
     if np.isnan(record.input).any():
         raise InvalidInput("record", "measured inputs without gaps", "missing values", "fill them, or use a process")
+
+
+def _there(values: np.ndarray) -> np.ndarray:
+    return values[~np.isnan(values)]
 
 
 def check_hold(hold: Any) -> Hold:

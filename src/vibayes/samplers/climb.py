@@ -61,8 +61,8 @@ class Climbers(NamedTuple):
 
 def climb(target: Likely, starts: np.ndarray) -> Iterator[Climbers]:
     """Climb step by step until all have arrived."""
-    slopes_at = _slopes(target)
     count, size = starts.shape
+    slopes_at = _slopes(target, count)
     eye = np.broadcast_to(np.eye(size), (count, size, size))
     values = density(target, starts)
     slopes = slopes_at(starts, np.full_like(starts, _WIDTHS[1]))
@@ -124,15 +124,14 @@ def _learned(inverse, fresh, step: np.ndarray, change: np.ndarray) -> tuple[np.n
     return np.where(told[:, None, None], update, inverse), told
 
 
-def _slopes(target: Likely) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """The gradient of log π at points, given widths over which it changes."""
+def _slopes(target: Likely, most: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """The gradient of log π at points, so many at most, given widths over which it changes."""
     traceable = target.traceable
     if traceable is not None:
         compiled = jax.jit(jax.vmap(jax.grad(lambda z: traceable(z) - 0.5 * z @ z)))
 
         def slopes(points: np.ndarray, widths: np.ndarray) -> np.ndarray:
-            # A climber more or less must not mean to compile again.
-            most = 1 << (len(points) - 1).bit_length()
+            # Fewer climbers must not mean to compile again, which takes longer than all of their steps.
             return np.nan_to_num(np.asarray(compiled(np.resize(points, (most, points.shape[1])))[: len(points)]))
     else:
 

@@ -11,27 +11,14 @@ All functions take arrays (chains, draws, ...) and answer for every parameter at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from scipy import stats
 from scipy.fft import next_fast_len
 from scipy.special import ndtri
 
-from vibayes.samplers.likely import Sample
-
-_AGREE = 1.01
-"""R-hat of chains that agree."""
-_ENOUGH = 400
-"""Effective draws for means and quantiles that can be quoted."""
-_REFUSED = 0.02
-_SMALL_STEPS = 0.9
-_LEARNED = 0.1
-"""Bits below which the record says nothing of a parameter."""
-_FAR = 3.0
-"""Prior standard deviations from the median of the prior at which a posterior speaks against it."""
-_SURE = 0.5
-"""Standard error of a log-evidence below which probabilities of models can be quoted."""
+_GROUPS = 4
+_MANY = 8
+"""Chains, beyond which groups of them are compared."""
 
 
 def rhat(values: np.ndarray) -> np.ndarray:
@@ -39,6 +26,29 @@ def rhat(values: np.ndarray) -> np.ndarray:
     halves = _split(values)
     folded = np.abs(halves - np.median(halves, axis=(0, 1)))
     return np.maximum(_between_and_within(_scores(halves)), _between_and_within(_scores(folded)))
+
+
+def rhat_of_groups(values: np.ndarray) -> np.ndarray:
+    """R-hat of four groups of chains, and of the chains themselves where they are few.
+
+    With many chains each is short, and differs from the others by chance even where all of them together tell the
+    posterior well; groups of chains differ by less (Margossian et al. 2024).
+    """
+    return rhat(grouped(values))
+
+
+def grouped(values: np.ndarray) -> np.ndarray:
+    """Many chains as four: draws of all chains of a group, in the order of their time.
+
+    Examples:
+        >>> grouped(np.zeros((4, 100, 2))).shape, grouped(np.zeros((49, 100, 2))).shape
+        ((4, 100, 2), (4, 1200, 2))
+    """
+    if values.shape[0] <= _MANY:
+        return values
+    each = values.shape[0] // _GROUPS
+    groups = values[: _GROUPS * each].reshape(_GROUPS, each, *values.shape[1:])
+    return groups.swapaxes(1, 2).reshape(_GROUPS, -1, *values.shape[2:])
 
 
 def ess_bulk(values: np.ndarray) -> np.ndarray:
@@ -102,50 +112,6 @@ def information_gain(points: np.ndarray) -> np.ndarray:
         entropy = stats.differential_entropy(thin, method="ebrahimi")
         gains.append(np.mean(0.5 * values**2) + 0.5 * np.log(2.0 * np.pi) - entropy)
     return np.maximum(gains, 0.0) / np.log(2.0)
-
-
-def verdicts(sample: Sample, names: Sequence[str]) -> tuple[str, ...]:
-    """What is wrong with a sample and what to do about it, in sentences; none if nothing is wrong.
-
-    Examples:
-        >>> points = 0.1 * np.random.default_rng(0).normal(size=(4, 500, 1))
-        >>> verdicts(Sample(points, np.zeros((4, 500)), acceptance=0.4), ["k"])
-        ()
-        >>> print(*verdicts(Sample(points + [[[0.0]], [[0]], [[0]], [[0.1]]], np.zeros((4, 500)), 0.4), ["k"]))
-        Chains do not agree on k (R-hat 1.09): give more draws; if there may be several modes, use TemperedSMC.
-    """
-    if sample.points.shape[1] < 4:
-        return ("There are too few draws to judge: give more draws.",)
-    said = [sample.note[0].upper() + sample.note[1:] + "."] if sample.note else []
-    apart, bulk, tail = rhat(sample.points), ess_bulk(sample.points), ess_tail(sample.points)
-    few = np.fmin(bulk, tail)
-    if np.any(bad := ~(apart <= _AGREE)):
-        listing = _listing(names, bad, [f"R-hat {value:.2f}" for value in apart])
-        said.append(
-            f"Chains do not agree on {listing}: give more draws; if there may be several modes, use TemperedSMC."
-        )
-    elif np.any(bad := ~(few >= _ENOUGH)):
-        listing = _listing(names, bad, [f"{value:.0f}" for value in few])
-        said.append(f"There are few effective draws of {listing}: give more draws or particles, for {_ENOUGH} of each.")
-    if sample.acceptance < _REFUSED:
-        said.append(f"Only {sample.acceptance:.2%} of moves were made: give more warm-up, or a smaller step.")
-    elif sample.acceptance > _SMALL_STEPS and np.any(bulk < 0.01 * sample.points.shape[0] * sample.points.shape[1]):
-        said.append(f"{sample.acceptance:.0%} of moves were made, but they lead nowhere: give a larger step.")
-    if sample.log_evidence_error > _SURE:
-        error = f"{sample.log_evidence_error:.2g}"
-        said.append(f"The evidence is rough (standard error of its logarithm {error}): give more particles or draws.")
-    middle, gains = np.median(sample.flat, axis=0), information_gain(sample.points)
-    if np.any(bad := np.abs(middle) > _FAR):
-        listing = _listing(names, bad, [f"{value:+.1f} standard deviations off" for value in middle])
-        said.append(f"The prior hardly allows what the record says of {listing}: widen the prior.")
-    if np.any(bad := gains < _LEARNED):
-        listing = _listing(names, bad, [f"{value:.2f} bit" for value in gains])
-        said.append(f"The record says nothing of {listing}: the posterior is the prior; fix it or leave it out.")
-    return tuple(said)
-
-
-def _listing(names: Sequence[str], bad: np.ndarray, values: Sequence[str]) -> str:
-    return ", ".join(f"{name} ({value})" for name, is_bad, value in zip(names, bad, values, strict=True) if is_bad)
 
 
 def _split(values: np.ndarray) -> np.ndarray:

@@ -28,6 +28,7 @@ _CHUNK = 50
 """Steps of one call of the compiled program: a run can be watched and interrupted in between."""
 _PER_UNKNOWN = 25
 """Particles that chains begin from, at least."""
+_FIRST_STEP = 0.5
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,8 @@ class NUTS:
             begun = stage.sample
             yield replace(stage, name="begin")
         assert begun is not None
-        cloud, step = begun.points[0], 0.5
+        # An array as later steps are: another kind of number would mean to compile again.
+        cloud, step = begun.points[0], np.asarray(_FIRST_STEP)
         chains = cloud[rng.choice(particles, self.chains, replace=False)]
         rounds, gradients = -(-self.warmup // _CHUNK), 0
         for number in range(rounds):

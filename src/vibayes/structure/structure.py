@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -238,12 +238,16 @@ class Structure(eqx.Module):
             if not isinstance(mass, Tracer):
                 fails = ~(np.asarray(mass) > 0)
                 raise_if(fails, f"mass of {name!r}", "a positive number", "check sign and units", mass)
-        for link in self.links:
-            run_checks(link.element, f"{link.name}")
+        for where, part in self.parts():
+            run_checks(part, where)
+
+    def parts(self) -> Iterator[tuple[str, Any]]:
+        """Everything that has requirements on its values (`Element.checks`), and what it is called in messages."""
+        yield from ((str(link.name), link.element) for link in self.links)
         drives = [part for p in self.processes if p is not None for part in (p, getattr(p, "envelope", None))]
         for part in (*self.frames, self.damping, *drives):
             if part is not None:
-                run_checks(part, type(part).__name__)
+                yield type(part).__name__, part
 
     def compile(self) -> HybridSystem:
         """The hybrid dynamical system of a bound structure."""

@@ -1,0 +1,92 @@
+"""What is wrong with a sample and what to do about it, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from vibayes.samplers.diagnostics import ess_bulk, ess_tail, grouped, information_gain, rhat
+from vibayes.samplers.likely import Sample
+
+_FEWEST = 4
+"""Draws of a chain that can be judged."""
+_AGREE = 1.01
+"""R-hat of chains that agree."""
+_CHANCE = 10.0
+"""N times the variance between means of N draws, over that within, which chance does not explain."""
+_ENOUGH = 400
+"""Effective draws for means and quantiles that can be quoted."""
+_REFUSED = 0.02
+_SMALL_STEPS = 0.9
+_LEARNED = 0.05
+"""Bits below which the record says nothing of a parameter."""
+_FAR = 3.0
+"""Prior standard deviations from the median of the prior at which a posterior speaks against it."""
+_SURE = 0.5
+"""Standard error of a log-evidence below which probabilities of models can be quoted."""
+_NAMED = 5
+"""Parameters in a sentence; of more the worst are named."""
+
+
+def verdicts(sample: Sample, names: Sequence[str]) -> tuple[str, ...]:
+    """What is wrong with a sample and what to do about it, in sentences; none if nothing is wrong.
+
+    Examples:
+        >>> points = 0.1 * np.random.default_rng(0).normal(size=(4, 500, 1))
+        >>> verdicts(Sample(points, np.zeros((4, 500)), acceptance=0.4), ["k"])
+        ()
+        >>> print(*verdicts(Sample(points + [[[0.0]], [[0]], [[0]], [[0.1]]], np.zeros((4, 500)), 0.4), ["k"]))
+        Chains do not agree on k (R-hat 1.09): give more draws; if there may be several modes, use TemperedSMC.
+    """
+    said = [sample.note[0].upper() + sample.note[1:] + "."] if sample.note else []
+    if not judgeable(sample):
+        return (*said, "There are too few draws to judge: give more draws.")
+    said += _of_draws(sample, names)
+    if sample.log_evidence_error > _SURE:
+        error = f"{sample.log_evidence_error:.2g}"
+        said.append(f"The evidence is rough (standard error of its logarithm {error}): give more particles or draws.")
+    middle, gains = np.median(sample.flat, axis=0), information_gain(sample.points)
+    if np.any(bad := np.abs(middle) > _FAR):
+        listing = _listing(names, bad, [f"{value:+.1f} standard deviations off" for value in middle], -np.abs(middle))
+        said.append(f"The prior hardly allows what the record says of {listing}: widen the prior.")
+    if np.any(bad := gains < _LEARNED):
+        listing = _listing(names, bad, [f"{value:.2f} bit" for value in gains], gains)
+        remedy = "fix it, or measure something that it changes"
+        said.append(f"The record says nothing of {listing}: the posterior is the prior; {remedy}.")
+    return tuple(said)
+
+
+def judgeable(sample: Sample) -> bool:
+    """Whether there are draws enough to tell anything of them."""
+    return sample.points.shape[1] >= _FEWEST
+
+
+def _of_draws(sample: Sample, names: Sequence[str]) -> list[str]:
+    """On how many draws there are, and whether they agree."""
+    said, points = [], grouped(sample.points)
+    apart, bulk = rhat(points), ess_bulk(sample.points)
+    few = np.fmin(bulk, ess_tail(sample.points))
+    if np.any(bad := ~(apart <= max(_AGREE, np.sqrt(1.0 + _CHANCE / (points.shape[1] // 2))))):
+        listing = _listing(names, bad, [f"R-hat {value:.2f}" for value in apart], -apart)
+        what, remedy = "Chains", "give more draws; if there may be several modes, use TemperedSMC"
+        if len(points) == 1:
+            what, remedy = "Parts of the draws", "give more particles or draws"
+        said.append(f"{what} do not agree on {listing}: {remedy}.")
+    elif np.any(bad := ~(few >= _ENOUGH)):
+        listing = _listing(names, bad, [f"{value:.0f}" for value in few], few)
+        said.append(f"There are few effective draws of {listing}: give more draws or particles, for {_ENOUGH} of each.")
+    if sample.acceptance < _REFUSED:
+        said.append(f"Only {sample.acceptance:.2%} of moves were made: give more warm-up, or a smaller step.")
+    elif sample.acceptance > _SMALL_STEPS and np.any(bulk < 0.01 * sample.points.shape[0] * sample.points.shape[1]):
+        said.append(f"{sample.acceptance:.0%} of moves were made, but they lead nowhere: give a larger step.")
+    return said
+
+
+def _listing(names: Sequence[str], bad: np.ndarray, values: Sequence[str], order: np.ndarray) -> str:
+    """Names with what is wrong, the worst few of them, whose order is smallest."""
+    all_bad = np.flatnonzero(bad)
+    worst = sorted(all_bad[np.argsort(order[all_bad])][:_NAMED])
+    listing = ", ".join(f"{names[i]} ({values[i]})" for i in worst)
+    more = len(all_bad) - len(worst)
+    return f"{listing} and {more} more" if more else listing
