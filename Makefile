@@ -30,6 +30,10 @@ $(VENV)/.dev: $(INPUTS) | $(BIN)/python
 	$(PIP) -e '.[plot,nuts,peers,dev]'
 	@touch $@ $(VENV)/.core
 
+$(VENV)/.bench: $(INPUTS) | $(BIN)/python
+	$(PIP) -e '.[plot,nuts,peers,bench,dev]'
+	@touch $@ $(VENV)/.core $(VENV)/.dev
+
 $(VENV)/.docs: $(INPUTS) | $(BIN)/python
 	$(PIP) -e '.[plot,docs]'
 	@touch $@ $(VENV)/.core
@@ -58,7 +62,7 @@ pyabc:
 	  && cp $(PEER_INPUT) $(PEER)/.installed; } \
 	  || { rm -rf $(PEER); echo "pyABC could not be installed, for the reason above: it is left out"; }
 
-bench: $(VENV)/.dev pyabc  ## measure speed and accuracy
+bench: $(VENV)/.bench pyabc  ## measure speed and accuracy
 	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.docs  ## build the documentation into site/

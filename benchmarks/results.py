@@ -12,12 +12,18 @@ from measure import Timing
 SPEED_HEAD = ["", "sets/s", "sets/cpu-s", "error", "worst", "ours is", "by cpu-s", "required", "", ""]
 FIGURE_HEAD = ["", "value", "unit", "required", ""]
 IDENTIFICATION_HEAD = ["", "asked", "reached", "simulations", "s", "of ours", "s of ours", ""]
+LIKELIHOOD_HEAD = ["", "sets/s", "sets/cpu-s", "log-lik.", "1st call", "ours is", "by cpu-s", "required", "", ""]
+EFFECTIVE_HEAD = ["", "effective", "likelihoods", "s", "per s", "1st call", "per s with it", "ours is", "with it", ""]
 LEGEND = """\
 error: of the sample that is furthest off, in standard deviations of the response; median and worst of the sets.
 ours is: so many times the throughput of that solver, by wall clock; by cpu-s: for equal processor time.
 In a few trilinear sets the motion is chaotic: every solver's rounding grows 1e8-fold there. They are the worst.
 asked, reached: thresholds of NMSE, in percent; 100 is a structure that stands still. of ours, s of ours: so many times
-the simulations and the seconds that ours takes to the threshold that was reached; no number where ours misses it."""
+the simulations and the seconds that ours takes to the threshold that was reached; no number where ours misses it.
+log-lik.: of the true parameters; filters of one model differ by a few units. 1st call: seconds, most of which go into
+compiling. effective: independent draws that the draws of the parameter that is known worst are worth."""
+_UNITS, _SHARE = 3.0, 3e-3
+"""By which log-likelihoods may differ that approximate the same."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,97 @@ class Speed:
         own = {name: value for name, value in vars(self).items() if name != "ours"}
         against = {"against": self.ours and self.ours.solver, "ratio": self.ratio, "cpu_ratio": self.cpu_ratio}
         return {**own, **against, "verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Likelihoods:
+    """One filter on one record: log-likelihoods per second of wall clock and of processor time."""
+
+    filter: str
+    per_second: float
+    per_cpu_second: float
+    log_likelihood: float
+    """Of the true parameters."""
+    first_call: float
+    """Seconds."""
+    note: str = ""
+    ours: Likelihoods | None = None
+    required: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        return self.ours and self.ours.per_second / self.per_second
+
+    @property
+    def cpu_ratio(self) -> float | None:
+        return self.ours and self.ours.per_cpu_second / self.per_cpu_second
+
+    @property
+    def same_model(self) -> bool:
+        """Whether it approximates what ours does."""
+        ours = self.ours or self
+        return abs(self.log_likelihood - ours.log_likelihood) <= _UNITS + _SHARE * abs(ours.log_likelihood)
+
+    @property
+    def verdict(self) -> str:
+        if self.ratio is None or self.required is None:
+            return ""
+        return _verdict(self.same_model and self.ratio >= self.required)
+
+    def row(self) -> list[str]:
+        speeds = f"{self.per_second:.4g}", f"{self.per_cpu_second:.4g}"
+        ratios = ["" if r is None else f"{r:.0f} x" if r >= 10 else f"{r:.2f} x" for r in (self.ratio, self.cpu_ratio)]
+        required = "" if self.required is None else f">= {self.required:g} x"
+        note = self.note if self.same_model else "another model, by its log-likelihood"
+        found = f"{self.log_likelihood:.2f}", f"{self.first_call:.1f} s"
+        return [self.filter, *speeds, *found, *ratios, required, self.verdict, note]
+
+    def record(self) -> dict[str, Any]:
+        own = {name: value for name, value in vars(self).items() if name != "ours"}
+        against = {"against": self.ours and self.ours.filter, "ratio": self.ratio, "cpu_ratio": self.cpu_ratio}
+        return {**own, **against, "same_model": self.same_model, "verdict": self.verdict}
+
+
+@dataclass(frozen=True)
+class Effective:
+    """One sampler on one posterior: what its draws are worth, and what they cost from the first to the last."""
+
+    method: str
+    effective: float
+    """Fewest independent draws of any parameter."""
+    seconds: float
+    """What is discarded included, compiling not."""
+    first_call: float
+    likelihoods: int
+    note: str = ""
+    ours: Effective | None = None
+
+    @property
+    def per_second(self) -> float:
+        return self.effective / self.seconds
+
+    @property
+    def per_second_with_first_call(self) -> float:
+        return self.effective / (self.seconds + self.first_call)
+
+    @property
+    def ratios(self) -> tuple[float | None, float | None]:
+        """How many times as many ours has per second, without and with the first call."""
+        if self.ours is None:
+            return None, None
+        with_it = self.ours.per_second_with_first_call / self.per_second_with_first_call
+        return self.ours.per_second / self.per_second, with_it
+
+    def row(self) -> list[str]:
+        cost = f"{self.effective:.0f}", f"{self.likelihoods:,}", f"{self.seconds:.1f}", f"{self.per_second:.3g}"
+        first = f"{self.first_call:.1f} s", f"{self.per_second_with_first_call:.3g}"
+        return [self.method, *cost, *first, *("" if r is None else f"{r:.2f} x" for r in self.ratios), self.note]
+
+    def record(self) -> dict[str, Any]:
+        own = {name: value for name, value in vars(self).items() if name != "ours"}
+        rates = {"per_second": self.per_second, "per_second_with_first_call": self.per_second_with_first_call}
+        ratio, with_it = self.ratios
+        return {**own, **rates, "against": self.ours and self.ours.method, "ratio": ratio, "ratio_with": with_it}
 
 
 @dataclass(frozen=True)

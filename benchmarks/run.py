@@ -1,4 +1,4 @@
-"""Measure speed and accuracy beside SciPy, diffrax, pyABC and a loop in C: ``python benchmarks/run.py [--quick]``.
+"""Measure speed and accuracy beside other libraries and a loop in C: ``python benchmarks/run.py [--quick]``.
 
 Everything is measured in one run on one machine, after compilation unless it says otherwise, in double precision.
 """
@@ -11,15 +11,26 @@ import time
 import measure
 import peer_c
 from comparisons import bouc_wen_speeds, trilinear_speeds
+from filters import effective_draws, likelihoods
 from growth import figures
 from identification import identifications
-from results import FIGURE_HEAD, IDENTIFICATION_HEAD, LEGEND, SPEED_HEAD, table
+from results import (
+    EFFECTIVE_HEAD,
+    FIGURE_HEAD,
+    IDENTIFICATION_HEAD,
+    LEGEND,
+    LIKELIHOOD_HEAD,
+    SPEED_HEAD,
+    table,
+)
 
 PARTS = (
     ("trilinear", "Trilinear oscillator", SPEED_HEAD, trilinear_speeds),
     ("bouc_wen", "Bouc-Wen oscillator", SPEED_HEAD, bouc_wen_speeds),
     ("exact_batch", "Exact batch of the trilinear oscillator", FIGURE_HEAD, figures),
     ("identification", "Identification of the trilinear oscillator", IDENTIFICATION_HEAD, identifications),
+    ("likelihoods", "Log-likelihoods of outputs alone, so many sets at once", LIKELIHOOD_HEAD, likelihoods),
+    ("effective_draws", "Draws of the posterior of the bilinear oscillator", EFFECTIVE_HEAD, effective_draws),
 )
 
 

@@ -1,5 +1,9 @@
 """The peers of the benchmark solve the same equations as the library. Nothing here is about speed."""
 
+import importlib.util
+import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +15,9 @@ from vibayes.candidates import ProblemCandidate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import cases, peer_c, peer_pyabc, peer_scipy, posed
+from benchmarks import cases, peer_c, peer_pyabc, peer_scipy, posed, unmeasured
+
+from vibayes.filters.verb import log_likelihoods
 
 TIGHT = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-18}
 
@@ -109,3 +115,40 @@ def test_pyabc_is_given_the_problem_that_ours_is_given():
     assert (d1 > 0).any() and (d2 < 0).any() and ((d1 < 0) & (d2 > 0)).any()  # zero lies in every region
     distances = [theirs.distance(each) for each in some]
     np.testing.assert_allclose(distances, ours.judge(some, np.inf), rtol=1e-6)
+
+
+@pytest.mark.parametrize("peer", ["dynamax", "cuthbert", "cuthbert, extended"])
+def test_filters_in_jax_are_given_the_models_that_ours_is_given(peer):
+    name, _, extended = peer.partition(", ")
+    pytest.importorskip(name)
+    theirs = importlib.import_module(f"benchmarks.peer_{name}").log_likelihoods
+    method = vb.ExtendedFilter() if extended else vb.UnscentedFilter()
+    for case in (unmeasured.bilinear(101), *([unmeasured.chain(61)] if name == "dynamax" else [])):
+        values = case.sets(2)
+        given = case.deviations, case.outputs, case.strength
+        found = theirs(case.plain, values, *given, **({"extended": True} if extended else {}))
+        ours = log_likelihoods(vb.filtering(case.structure, case.problem.record, case.problem.noise, method), values)
+        np.testing.assert_allclose(found, ours, atol=1.0)
+
+
+def test_filterpy_is_given_the_model_that_the_filters_in_jax_are_given():
+    pytest.importorskip("filterpy")
+    pytest.importorskip("dynamax")
+    from benchmarks import peer_dynamax, peer_filterpy
+
+    case = unmeasured.bilinear(101)
+    noise = np.asarray(case.plain(case.truth, case.deviations).noise)
+    given = unmeasured.DAMPING, case.problem.record.dt, noise, case.deviations[0], case.outputs
+    arrays = case.deviations, case.outputs, case.strength
+    jax_peer = peer_dynamax.log_likelihoods(case.plain, case.sets(1), *arrays)
+    assert peer_filterpy.log_likelihood(case.truth, *given) == pytest.approx(float(jax_peer[0]), abs=1e-5)
+
+
+def test_the_benchmark_of_effective_draws_runs_with_what_is_installed():
+    root = Path(__file__).parents[1]
+    order = [sys.executable, str(root / "benchmarks" / "run.py"), "--quick", "--json", "--part", "effective_draws"]
+    paths = os.pathsep.join([str(root / "src"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(order, check=True, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths})
+    records = json.loads(done.stdout.splitlines()[-1])["effective_draws"]
+    assert len(records) == 1 + (importlib.util.find_spec("emcee") is not None)
+    assert all(record["effective"] > 0 and record["per_second"] > 0 for record in records)
