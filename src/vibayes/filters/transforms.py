@@ -16,6 +16,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vibayes.filters.lanes import like, weighed
+
 Array = Any
 
 
@@ -60,8 +62,8 @@ class SigmaPoints(Transform):
         if centred:
             weights[0] = 1.0 - size / reach
         images = function(points)
-        start, average = points @ weights, images @ weights
-        roots = np.sqrt(weights)
+        start, average = weighed(points, weights), weighed(images, weights)
+        roots = like(np.sqrt(weights), points[0])
         return Transformed(start, average, (points - start[:, None]) * roots, (images - average[:, None]) * roots)
 
 

@@ -36,14 +36,14 @@ def triangle(matrix: Array) -> Array:
     columns = []
     for i in range(count):
         direction, column = _along(matrix[0], matrix)
-        columns.append(jnp.concatenate([jnp.zeros(i), column]))
+        columns.append(jnp.concatenate([jnp.zeros((i, *column.shape[1:])), column]))
         matrix = matrix[1:] - column[1:, None] * direction
     return jnp.stack(columns, axis=1)
 
 
 def _along(row: Array, rows: Array) -> tuple[Array, Array]:
     """Direction of a row, and the parts of all rows along it."""
-    square = jnp.sum(row * row)
+    square = jnp.sum(row * row, axis=0)
     # A row without deviation stays so; its derivative must not be that of √0.
     empty = square <= 0.0
     direction = jnp.where(empty, 0.0, row / jnp.sqrt(jnp.where(empty, 1.0, square)))
