@@ -28,10 +28,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vibayes.filters.lanes import like, product
 from vibayes.filters.triangular import triangle
+from vibayes.simulation.fusion import materialise
 from vibayes.structure.element import Element
 from vibayes.structure.hybrid import HybridSystem
-from vibayes.structure.sensors import Sensor
+from vibayes.structure.sensors import Displacement, Sensor, Velocity
 from vibayes.structure.structure import Structure
 
 Array = Any
@@ -61,6 +63,10 @@ class Discrete(eqx.Module):
     then those of `white`."""
     noise: Array
     """Columns of the noise of a whole interval, with envelopes of one, less what goes through the laws."""
+    rows: tuple[Array, ...]
+    """What the inputs are of the states of their processes."""
+    one: Array
+    """One, unknown to the compiler; see `kept`."""
     white: tuple[int, ...] = eqx.field(static=True)
     """Processes whose smoothest parts go through the laws."""
     interval: float = eqx.field(static=True)
@@ -78,30 +84,41 @@ class Discrete(eqx.Module):
         """Number of coordinates below the state, of the noise that goes through the laws."""
         return 2 * len(self.white)
 
+    def kept(self, values: Array) -> Array:
+        """Values computed once, where the compiler would compute them anew wherever they are used."""
+        return materialise(values, self.one) if values.ndim > 2 else values
+
+    @property
+    def reads_states(self) -> bool:
+        """Whether every reading is a linear function of the state."""
+        return self.linear or all(isinstance(s, Displacement | Velocity) for s in self.structure.sensors)
+
     # ---- processes --------------------------------------------------------------------------------------------
 
     def _envelopes(self, time: Any) -> tuple[Array, Array, Array]:
         """Envelopes by input, by state and by column of noise; one where there is none."""
-        by_input, by_state, by_noise = [], [jnp.ones(self.system.size)], []
+        one = jnp.ones(self.rest.shape[1:])
+        by_input, by_state, by_noise = [], [one] * self.system.size, []
         for process in self.structure.processes:
-            value = jnp.ones(()) if process is None else process.envelope.value(time)
+            value = one if process is None else one * process.envelope.value(time)
             by_input.append(value)
             if process is not None:
-                by_state.append(value * jnp.ones(process.order))
-                by_noise.append(value * jnp.ones(min(_NODES, self.size)))
-        return jnp.stack(by_input), jnp.concatenate(by_state), jnp.concatenate([jnp.zeros(0), *by_noise])
+                by_state += [value] * process.order
+                by_noise += [value] * min(_NODES, self.size)
+        columns = jnp.stack(by_noise) if by_noise else jnp.zeros((0, *one.shape))
+        return jnp.stack(by_input), jnp.stack(by_state), columns
 
     def inputs(self, points: Array, index: Any, given: Array) -> tuple[Array, ...]:
         """All input channels at a sample, for points as columns; ``given`` are the measured ones."""
         strength, _, _ = self._envelopes(index * self.interval)
         channels, position, measured = [], self.system.size, 0
-        for number, process in enumerate(self.structure.processes):
+        for number, (process, row) in enumerate(zip(self.structure.processes, self.rows, strict=True)):
             if process is None:
-                channels.append(given[measured] * jnp.ones(points.shape[1]))
+                channels.append(given[measured] * jnp.ones(points.shape[1:]))
                 measured += 1
             else:
-                row = process.filter().C
-                channels.append(strength[number] * (row @ points[position : position + process.order]))
+                here = points[position : position + process.order]
+                channels.append(strength[number] * product(row[None], here)[0])
                 position += process.order
         return tuple(channels)
 
@@ -122,36 +139,46 @@ class Discrete(eqx.Module):
         return jnp.concatenate([jnp.stack(inside), points[own:]])
 
     def _beyond(self, points: Array) -> Array:
-        """N(x)."""
-        own = self.system.size
+        """N(x), of all states of the structure but its displacements, where it is zero."""
+        own, masses, shape = self.system.size, self.system.masses, points.shape[1:]
         state = self.system.bounded(tuple(points[i] for i in range(own)))
-        silence = (jnp.zeros(points.shape[1]),) * len(self.structure.inputs)
-        flow = jax.vmap(lambda s, u: self.system.flow(s, self.system.free_modes(s), u))(state, silence)
-        return jnp.concatenate([jnp.stack(flow) - self.slope @ points[:own], jnp.zeros_like(points[own:])])
+        silence = (jnp.zeros(shape),) * len(self.structure.inputs)
+        flow = self.system.flow(state, self.system.free_modes(state), silence)[masses:]
+        return jnp.stack([jnp.broadcast_to(r, shape) for r in flow]) - product(self.slope[masses:], points[:own])
 
     def advance(self, points: Array, index: Any, given: Array) -> Array:
         """Points as columns, one interval later; ``given`` are the measured inputs at its start and their growth.
 
         Points are states with amplitudes of the noise below; what comes back are states.
         """
-        h = self.interval / self.steps
+        h, changed = self.interval / self.steps, slice(self.system.masses, self.system.size)
+        around = (self.system.masses, self.size - self.system.size), *((0, 0),) * (points.ndim - 1)
+
+        def filled(part):
+            return jnp.pad(part, around)
+
         value, growth = self._pushes(points[self.size :], index, given)
         points = points[: self.size]
         for step in range(self.steps):
             middle = (index + (step + 0.5) / self.steps) * self.interval
             _, by_state, _ = self._envelopes(middle)
-            full, half = (self._weakened(matrix, by_state) for matrix in (self.full, self.half))
             drive = jnp.concatenate([value + growth * (step / self.steps), growth / self.interval])
-            straight = full @ points + self.given_full @ drive
+            over = product(self.given_full, drive)
             if self.linear:
-                points = straight
+                points = product(self._weakened(self.full, by_state), points) + over
                 continue
-            midway = half @ points + self.given_half @ drive
-            a = self._beyond(points)
-            b = self._beyond(midway + 0.5 * h * (half @ a))
-            c = self._beyond(midway + 0.5 * h * b)
-            d = self._beyond(straight + h * (half @ c))
-            points = self.bounded(straight + (h / 6.0) * (full @ a + 2.0 * (half @ (b + c)) + d))
+            # exp(L h) is exp(L h/2) twice over: four products do.
+            half = self._weakened(self.half, by_state)
+            to_half = product(self.given_half, drive)
+            rest = over - product(half, to_half)
+            points = self.kept(points)
+            midway = self.kept(product(half, points) + to_half)
+            from_a = self.kept(product(half[:, changed], self._beyond(points)))
+            b = self.kept(self._beyond(midway + 0.5 * h * from_a))
+            c = self.kept(self._beyond(midway + filled(0.5 * h * b)))
+            d = self._beyond(product(half, midway + filled(h * c)) + rest)
+            whole = product(half, midway + (h / 6.0) * (from_a + filled(2.0 * (b + c)))) + rest
+            points = self.bounded(whole + filled((h / 6.0) * d))
         return points
 
     def _pushes(self, amplitudes: Array, index: Any, given: Array) -> tuple[Array, Array]:
@@ -159,8 +186,8 @@ class Discrete(eqx.Module):
 
         White noise of strength one is (ξ₀ + √3 ξ₁ (2 t/T − 1) + …) / √T over an interval T, in Legendre's polynomials.
         """
-        count = amplitudes.shape[1]
-        measured = jnp.repeat(given[:, :, None], count, axis=2)
+        everywhere = jnp.ones((2, given.shape[1], *amplitudes.shape[1:]))
+        measured = like(given, everywhere) * everywhere
         strength, _, _ = self._envelopes((index + 0.5) * self.interval)
         scale = strength[np.array(self.white, int), None] / np.sqrt(self.interval)
         even, slope = amplitudes[0::2] * scale, np.sqrt(3.0) * amplitudes[1::2] * scale
@@ -174,12 +201,9 @@ class Discrete(eqx.Module):
         """Readings of all sensors, or of others, for points as columns."""
         read = self.structure.sensors if sensors is None else sensors
         state = self.system.bounded(tuple(points[i] for i in range(self.system.size)))
-
-        def reading(s, u):
-            motion = self.system.motion(s, self.system.free_modes(s), u)
-            return tuple(sensor.measure(self.structure, self.system, motion) for sensor in read)
-
-        return jnp.stack(jax.vmap(reading)(state, self.inputs(points, index, given)))
+        motion = self.system.motion(state, self.system.free_modes(state), self.inputs(points, index, given))
+        readings = [sensor.measure(self.structure, self.system, motion) for sensor in read]
+        return jnp.stack([jnp.broadcast_to(reading, points.shape[1:]) for reading in readings])
 
     # ---- the beginning ----------------------------------------------------------------------------------------
 
@@ -204,7 +228,7 @@ def _steady(part) -> Array:
     return jnp.linalg.cholesky(0.5 * (covariance + covariance.T))
 
 
-def discretise(bound: Structure, interval: float, steps: int) -> Discrete:
+def discretise(bound: Structure, interval: float, steps: int, one: Any = 1.0) -> Discrete:
     """A bound structure over intervals between samples, each in a number of steps."""
     system = bound.compile()
     zero = tuple(jnp.zeros(()) for _ in bound.masses)
@@ -238,6 +262,8 @@ def discretise(bound: Structure, interval: float, steps: int) -> Discrete:
     return Discrete(
         structure=bound, system=system, rest=rest, slope=slope, full=full, half=half, given_full=given_full,
         given_half=given_half, noise=noise, white=tuple(white), interval=interval, steps=steps, linear=linear,
+        rows=tuple(jnp.zeros(0) if p is None else jnp.asarray(p.filter().C) for p in bound.processes),
+        one=jnp.asarray(one),
     )  # fmt: skip
 
 

@@ -1,13 +1,13 @@
 """The filter itself: predict, compare with what was measured, correct; sample after sample.
 
-With the columns of a transform (`transforms`) a correction is one triangle,
+With the columns of a transform (`transforms`) a correction takes one output y after the other. With d its row of D_y
+and r the deviation of its noise (Potter 1963),
 
-    ⎡ D_y  R½ ⎤         ⎡ S_y  0  ⎤
-    ⎣ D_x  0  ⎦  =  L Q, L = ⎣ K    S⁺ ⎦,      x⁺ = x + K S_y⁻¹ (y − ŷ),
+    s² = d dᵀ + r²,      x⁺ = x + D_x dᵀ (y − ŷ) / s²,      D⁺ = D − D dᵀ d / (s² + r s),
 
-and so is a prediction, of the columns beside those of the noise. The increment of the log-likelihood is that of the
-measured sample under the Gaussian with mean ŷ and covariance S_y S_yᵀ. An output that is missing has no row: it gets
-one of zeros, with noise of one, and counts for nothing.
+where D are the columns of the state and of the outputs still to come. A prediction is a triangle, of the columns beside
+those of the noise. The increment of the log-likelihood is that of y under the Gaussian with mean ŷ and deviation s. An
+output that is missing gets a row of zeros, with noise of one, and counts for nothing.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from vibayes.filters.discrete import Discrete
+from vibayes.filters.lanes import like
 from vibayes.filters.transforms import Transform, Transformed
-from vibayes.filters.triangular import forward, known_part, triangle
+from vibayes.filters.triangular import known_part, triangle
 
 Array = Any
 _LOG_2PI = 1.8378770664093453
@@ -58,21 +60,28 @@ def correct(
     def readings(points):
         return model.measure(points, index, given)
 
-    start, expected, columns, images = transform(readings, before.mean, before.lower, model.bounded)
-    outputs = y.shape[0]
+    if model.reads_states:
+        start, columns = before
+        points = readings(jnp.concatenate([start[:, None], start[:, None] + columns], axis=1))
+        expected, images = points[:, 0], points[:, 1:] - points[:, :1]
+    else:
+        start, expected, columns, images = transform(readings, before.mean, before.lower, model.bounded)
+    y = like(y, expected)
     there = y == y
     images = jnp.where(there[:, None], images, 0.0)
-    disturbance = jnp.diag(jnp.where(there, noise, 1.0))
-    above = jnp.concatenate([images, disturbance], axis=1)
-    below = jnp.concatenate([columns, jnp.zeros((columns.shape[0], outputs))], axis=1)
-    whole = triangle(jnp.concatenate([above, below]))
-    spread, gain, lower = whole[:outputs, :outputs], whole[outputs:, :outputs], whole[outputs:, outputs:]
-    surprise = forward(spread, jnp.where(there, y - expected, 0.0))
-    diagonal = jnp.diagonal(spread)
-    terms = jnp.where(there, _LOG_2PI + 2.0 * jnp.log(diagonal) + surprise * surprise, 0.0)
-    deviation = jnp.sqrt(jnp.sum(spread * spread, axis=1))
-    mean = model.bounded((start + gain @ surprise)[:, None])[:, 0]
-    return Moments(mean, lower), Increment(-0.5 * jnp.sum(terms), expected, deviation)
+    error, noise = jnp.where(there, y - expected, 0.0), jnp.where(there, like(noise, expected), 1.0)
+    deviation = jnp.sqrt(jnp.sum(images * images, axis=1) + noise * noise)
+    total = jnp.zeros(expected.shape[1:])
+    rows, off = jnp.concatenate([images, columns]), jnp.concatenate([error, -start])
+    for i in range(y.shape[0]):
+        common = jnp.sum(rows * rows[0], axis=1)
+        variance = common[0] + noise[i] * noise[i]
+        weighed = off[0] / variance
+        total -= 0.5 * jnp.where(there[i], _LOG_2PI + jnp.log(variance) + off[0] * weighed, 0.0)
+        off = off[1:] - common[1:] * weighed
+        rows = rows[1:] - (common[1:] / (variance + noise[i] * jnp.sqrt(variance)))[:, None] * rows[0]
+    lower = rows if rows.shape[1] == rows.shape[0] else triangle(rows)
+    return Moments(model.bounded(-off[:, None])[:, 0], lower), Increment(total, expected, deviation)
 
 
 def _ahead(
@@ -84,8 +93,9 @@ def _ahead(
         return model.advance(points, index, jnp.stack([given, growth]))
 
     size, more = model.size, model.amplitudes
-    mean = jnp.concatenate([now.mean, jnp.zeros(more)])
-    lower = jax.scipy.linalg.block_diag(now.lower, jnp.eye(more)) if more else now.lower
+    around = ((0, more), (0, more), *((0, 0),) * (now.lower.ndim - 2))
+    mean = jnp.pad(now.mean, around[1:])
+    lower = jnp.pad(now.lower, around) + like(np.diag([0.0] * size + [1.0] * more), now.lower)
     found = transform(step, mean, lower, model.bounded)
     return Transformed(found.start[:size], found.mean, found.columns[:size], found.image), model.noise_of(index)
 

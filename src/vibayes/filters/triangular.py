@@ -23,7 +23,7 @@ _OWN = 1e-9
 def triangle(matrix: Array) -> Array:
     """The lower triangle L, with diagonal ≥ 0, of L Lᵀ = M Mᵀ."""
     count = matrix.shape[0]
-    if count > _FEW:
+    if count > _FEW and matrix.ndim == 2:
         below = jnp.arange(count)
 
         def eliminate(i, carry):
