@@ -22,7 +22,7 @@ from vibayes.structure.structure import Structure
 Array = Any
 _STRAIGHT = StraightLines()
 _FEW = 30
-"""States of filters whose sets are computed side by side."""
+"""States of filters whose sets are computed side by side: more take long to compile."""
 
 
 class Filtering(eqx.Module):
