@@ -14,12 +14,15 @@ from arguments import parser_of
 from augmented import augmented
 
 import vibayes as vb
+from vibayes.posterior import ModelPosterior
 from vibayes.samplers import diagnostics
+
+QUICK = "a short record and few draws"
 
 
 def options(description: str | None) -> argparse.Namespace:
     """What every study accepts."""
-    return parser_of(description, "a short record and few draws").parse_args()
+    return parser_of(description, QUICK).parse_args()
 
 
 @dataclass(frozen=True)
@@ -54,20 +57,27 @@ def measure(
     return Measured(vb.Record.from_arrays(rate=rate, output=named), levels.tolist(), clean[:, count:])
 
 
-def figures_of(posterior: vb.Posterior, truth: Mapping[str, float]) -> dict[str, Any]:
-    """The numbers every study reports."""
-    model = posterior.selected
+def figures_of_model(model: ModelPosterior) -> dict[str, Any]:
+    """The numbers of one model, where no truth is known."""
     chains = {name: values.reshape(model.chains, -1) for name, values in model.draws.items()}
     means = model.mean()
     return {
         "posterior_mean": means,
         "ci95": {name: list(model.interval(name, 0.95)) for name in means},
-        "error_percent": {name: 100.0 * abs(means[name] / value - 1.0) for name, value in truth.items()},
-        "truth_in_95": {name: value in model.interval(name, 0.95) for name, value in truth.items()},
         "min_ess": float(min(diagnostics.ess_bulk(values) for values in chains.values())),
         "rhat_max": float(max(diagnostics.rhat(values) for values in chains.values())),
         "log_evidence": model.log_evidence,
         "log_evidence_error": model.log_evidence_error,
+    }
+
+
+def figures_of(posterior: vb.Posterior, truth: Mapping[str, float]) -> dict[str, Any]:
+    """The numbers every study reports."""
+    model = posterior.selected
+    means = model.mean()
+    return figures_of_model(model) | {
+        "error_percent": {name: 100.0 * abs(means[name] / value - 1.0) for name, value in truth.items()},
+        "truth_in_95": {name: value in model.interval(name, 0.95) for name, value in truth.items()},
         "likelihoods": posterior.simulations,
         "seconds": posterior.seconds,
         "notes": list(posterior.notes),
@@ -101,27 +111,46 @@ def run(
     result["nrmse"] = dict(zip(names, nrmse(found.mean, measured.truth), strict=True))
     if chosen.out:
         draw(posterior, truth, found, measured, chosen.out)
+    deliver(result, chosen)
+    return result
+
+
+def deliver(result: Mapping[str, Any], chosen: argparse.Namespace) -> None:
+    """As a file and as the last line, where they were asked for."""
+    if chosen.out:
+        chosen.out.mkdir(parents=True, exist_ok=True)
         (chosen.out / "result.json").write_text(json.dumps(result, indent=1))
     if chosen.json:
         print(json.dumps(result))
-    return result
+
+
+def skip(file: str, chosen: argparse.Namespace) -> None:
+    """End in peace where a file of measured data is not there."""
+    if not (chosen.data / file).exists():
+        print(json.dumps({"skipped": f"no file {file} in {chosen.data}"}))
+        raise SystemExit(0)
 
 
 def draw(posterior, truth, found: vb.Estimate, measured: Measured, out: Path) -> None:
     """Histograms with the truth marked, and the responses that were not measured."""
-    import matplotlib.pyplot as plt
-
     from vibayes import report
 
     out.mkdir(parents=True, exist_ok=True)
     report.save(report.figure_of_parameters(posterior.selected, truth), out / "parameters.png")
+    report.save(figure_of_responses(found, measured.truth, "true"), out / "responses.png")
+
+
+def figure_of_responses(found: vb.Estimate, truth: np.ndarray, label: str) -> Any:
+    """Estimates with their bands, and what was really there: one column of ``truth`` for each."""
+    import matplotlib.pyplot as plt
+
     figure, axes = plt.subplots(len(found.names), 1, figsize=(9.0, 2.4 * len(found.names)), sharex=True, squeeze=False)
     for column, (name, axis) in enumerate(zip(found.names, axes[:, 0], strict=True)):
         mean, deviation = found[name]
         axis.fill_between(found.times, mean - 1.96 * deviation, mean + 1.96 * deviation, alpha=0.3, label="95 %")
-        axis.plot(found.times, measured.truth[:, column], "k", linewidth=0.8, label="true")
+        axis.plot(found.times, truth[:, column], "k", linewidth=0.8, label=label)
         axis.plot(found.times, mean, "--", linewidth=0.9, label="estimated")
         axis.set_ylabel(name)
     axes[0, 0].legend(loc="upper right", ncols=3)
     axes[-1, 0].set_xlabel("time (s)")
-    report.save(figure, out / "responses.png")
+    return figure

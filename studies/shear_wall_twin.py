@@ -7,11 +7,10 @@ stiffness, damping and yield displacement are unknown, with the paper's priors. 
 of 0.096 m is never reached in this motion; the twin's is 0.01 m.
 """
 
-import json
 from pathlib import Path
 
 import numpy as np
-from output_only import Measured, options, run
+from output_only import Measured, options, run, skip
 
 import vibayes as vb
 
@@ -55,9 +54,7 @@ def shaken(data: Path, seed: int, samples: int) -> Measured:
 
 if __name__ == "__main__":
     chosen = options(__doc__)
-    if not (chosen.data / FILE).exists():
-        print(json.dumps({"skipped": f"no file {FILE} in {chosen.data}"}))
-        raise SystemExit(0)
+    skip(FILE, chosen)
     measured = shaken(chosen.data, chosen.seed, 201 if chosen.quick else 1001)
     ground = vb.KanaiTajimi(10.0, 0.35, 0.01, envelope=vb.JenningsHousnerTsai(3.0, 12.0, 0.15))
     problem = vb.Problem(wall().driven_by(ground), measured.record, PRIORS, "wall", noise=measured.noise)
