@@ -79,10 +79,9 @@ def _ours(case: unmeasured.Case, count: int) -> list[_Way]:
         for method in (vb.UnscentedFilter(), vb.ExtendedFilter())
     )
     target = ProblemTarget(case.problem)
-    ways = [
-        _Way("vibayes UnscentedFilter()", lambda: np.asarray(unscented())),
-        _Way("vibayes ExtendedFilter()", lambda: np.asarray(extended())),
-    ]
+    ways = [_Way("vibayes UnscentedFilter()", lambda: np.asarray(unscented()))]
+    if _small(case):
+        ways.append(_Way("vibayes ExtendedFilter()", lambda: np.asarray(extended())))
     if count > 1:
         points = _normal(target, case.sets(count))
         ways.append(_Way("vibayes, on every core", lambda: target.log_likelihood(points), note="as samplers do"))
@@ -101,7 +100,7 @@ def _jax_peers(case: unmeasured.Case, count: int) -> list[_Way]:
     if _installed("cuthbert"):
         import peer_cuthbert
 
-        for extended in (False, True):
+        for extended in (False, *([True] if _small(case) else [])):
             run = partial(peer_cuthbert.log_likelihoods, *given, extended=extended)
             name = f"cuthbert, {'extended' if extended else 'unscented'}"
             required = None if extended else JAX_PEER
@@ -111,7 +110,7 @@ def _jax_peers(case: unmeasured.Case, count: int) -> list[_Way]:
 
 def _filterpy(case: unmeasured.Case, count: int) -> list[_Way]:
     """Of the oscillator alone, and of one set: more take as many times as long."""
-    if case.plain is not unmeasured.plain_bilinear or not _installed("filterpy"):
+    if not _small(case) or not _installed("filterpy"):
         return []
     import peer_filterpy
 
@@ -187,6 +186,11 @@ def _normal(target: ProblemTarget, values: Mapping[str, np.ndarray]) -> np.ndarr
         below = np.stack(list(target.values(middle).values()), axis=1) < wanted
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return 0.5 * (low + high)
+
+
+def _small(case: unmeasured.Case) -> bool:
+    """The oscillator; of the chain the extended filters are left out, and filterpy."""
+    return case.plain is unmeasured.plain_bilinear
 
 
 def _installed(name: str) -> bool:

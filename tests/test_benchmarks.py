@@ -152,3 +152,21 @@ def test_the_benchmark_of_effective_draws_runs_with_what_is_installed():
     records = json.loads(done.stdout.splitlines()[-1])["effective_draws"]
     assert len(records) == 1 + (importlib.util.find_spec("emcee") is not None)
     assert all(record["effective"] > 0 and record["per_second"] > 0 for record in records)
+
+
+def test_cores_that_filter_the_chain_do_not_wait_for_one_another():
+    """They did while triangles of a batch went to LAPACK together. In a process of its own: a thread that waits for
+    ever cannot be ended.
+    """
+    root = Path(__file__).parents[1]
+    program = """
+import numpy as np, unmeasured
+from vibayes.targets import ProblemTarget
+target = ProblemTarget(unmeasured.chain(100).problem)
+points = 0.1 * np.random.default_rng(0).standard_normal((64, target.size))
+print(sum(np.isfinite(target.log_likelihood(points)).all() for _ in range(10)))
+"""
+    paths = os.pathsep.join([str(root / "src"), str(root / "benchmarks"), os.environ.get("PYTHONPATH", "")])
+    order, environment = [sys.executable, "-c", program], os.environ | {"PYTHONPATH": paths}
+    done = subprocess.run(order, check=True, capture_output=True, text=True, timeout=300, env=environment)
+    assert done.stdout.split() == ["10"]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from vibayes.errors import IdentifiabilityWarning
-from vibayes.identifiability import doubts
+from vibayes.identifiability import doubts, unfelt
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.progress import watched
@@ -30,8 +30,11 @@ def sampled(
 ) -> Posterior:
     """One model after the other; what there is if a limit or the keyboard ends it."""
     targets = [ProblemTarget(problem) for problem in problems]
-    doubted = [said if len(targets) == 1 else f"{t.name}: {said}" for t in targets for said in doubts(t)]
-    for said in doubted:
+    doubted, guessed = (
+        [said if len(targets) == 1 else f"{t.name}: {said}" for t in targets for said in ask(t)]
+        for ask in (doubts, unfelt)
+    )
+    for said in (*doubted, *guessed):
         warnings.warn(said, IdentifiabilityWarning, stacklevel=3)
     samples: list[Sample | None] = [None] * len(targets)
 

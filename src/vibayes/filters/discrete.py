@@ -21,8 +21,6 @@ round, so an envelope only multiplies the part of exp(L t) that leads from the o
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -34,7 +32,6 @@ from vibayes.filters.lanes import like, product
 from vibayes.filters.triangular import triangle
 from vibayes.simulation.fusion import materialise
 from vibayes.structure.element import Element
-from vibayes.structure.elements.linear import Damper, Spring
 from vibayes.structure.hybrid import HybridSystem
 from vibayes.structure.sensors import Displacement, Sensor, Velocity
 from vibayes.structure.structure import Structure
@@ -55,9 +52,8 @@ class Discrete(eqx.Module):
     system: HybridSystem
     rest: Array
     """State of the structure at rest."""
-    laws: HybridSystem
-    """The structure without what is linear anyway: N and the slope at rest that it is counted from."""
     slope: Array
+    """L, of the structure alone."""
     full: Array
     half: Array
     """exp(L t) over a step and half a step."""
@@ -145,9 +141,9 @@ class Discrete(eqx.Module):
     def _beyond(self, points: Array) -> Array:
         """N(x), of all states of the structure but its displacements, where it is zero."""
         own, masses, shape = self.system.size, self.system.masses, points.shape[1:]
-        state = self.laws.bounded(tuple(points[i] for i in range(own)))
+        state = self.system.bounded(tuple(points[i] for i in range(own)))
         silence = (jnp.zeros(shape),) * len(self.structure.inputs)
-        flow = self.laws.flow(state, self.laws.free_modes(state), silence)[masses:]
+        flow = self.system.flow(state, self.system.free_modes(state), silence)[masses:]
         return jnp.stack([jnp.broadcast_to(r, shape) for r in flow]) - product(self.slope[masses:], points[:own])
 
     def advance(self, points: Array, index: Any, given: Array) -> Array:
@@ -239,12 +235,11 @@ def discretise(bound: Structure, interval: float, steps: int, one: Any = 1.0) ->
     rest = jnp.stack([jnp.asarray(s, float) for s in system.start(None, zero)])
     silence = jnp.zeros(len(bound.inputs))
 
-    def flow(of, x, u):
-        state = tuple(x[i] for i in range(of.size))
-        return jnp.stack(of.flow(state, of.free_modes(state), tuple(u[i] for i in range(len(bound.inputs)))))
+    def flow(x, u):
+        state = tuple(x[i] for i in range(system.size))
+        return jnp.stack(system.flow(state, system.free_modes(state), tuple(u[i] for i in range(len(bound.inputs)))))
 
-    laws = _laws(system)
-    slope, pushed = jax.jacfwd(partial(flow, system), argnums=(0, 1))(rest, silence)
+    slope, pushed = jax.jacfwd(flow, argnums=(0, 1))(rest, silence)
     linear = all(e.affine and not e.guard_names() and len(e.modes) == 1 for e in system.elements)
     size = system.size + sum(p.order for p in bound.processes if p is not None)
     L = jnp.zeros((size, size)).at[: system.size, : system.size].set(slope)
@@ -265,25 +260,11 @@ def discretise(bound: Structure, interval: float, steps: int, one: Any = 1.0) ->
     full, given_full = _propagators(L, driven, interval / steps)
     noise = jnp.concatenate([jnp.zeros((size, 0)), *(_noise_columns(L, c, interval, d) for c, d in random)], axis=1)
     return Discrete(
-        structure=bound, system=system, rest=rest, laws=laws, slope=jax.jacfwd(partial(flow, laws))(rest, silence),
-        full=full, half=half, given_full=given_full,
+        structure=bound, system=system, rest=rest, slope=slope, full=full, half=half, given_full=given_full,
         given_half=given_half, noise=noise, white=tuple(white), interval=interval, steps=steps, linear=linear,
         rows=tuple(jnp.zeros(0) if p is None else jnp.asarray(p.filter().C) for p in bound.processes),
         one=jnp.asarray(one),
     )  # fmt: skip
-
-
-def _laws(system: HybridSystem) -> HybridSystem:
-    """A system without its springs, dampers and matrices."""
-    kept = [j for j, element in enumerate(system.elements) if not isinstance(element, Spring | Damper)]
-    return replace(
-        system,
-        elements=tuple(system.elements[j] for j in kept),
-        ends=tuple(system.ends[j] for j in kept),
-        metered=tuple(kept.index(j) for j in system.metered),
-        stiffness=None,
-        damping=None,
-    )
 
 
 def _propagators(L: Array, driven: list[Array], time: float) -> tuple[Array, Array]:
