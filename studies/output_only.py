@@ -144,7 +144,9 @@ def figure_of_responses(found: vb.Estimate, truth: np.ndarray, label: str) -> An
     """Estimates with their bands, and what was really there: one column of ``truth`` for each."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(len(found.names), 1, figsize=(9.0, 2.4 * len(found.names)), sharex=True, squeeze=False)
+    rows = len(found.names)
+    size = (9.0, 2.4 * rows + 0.4)
+    figure, axes = plt.subplots(rows, 1, figsize=size, sharex=True, squeeze=False, layout="constrained")
     for column, (name, axis) in enumerate(zip(found.names, axes[:, 0], strict=True)):
         mean, deviation = found[name]
         axis.fill_between(found.times, mean - 1.96 * deviation, mean + 1.96 * deviation, alpha=0.3, label="95 %")

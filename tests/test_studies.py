@@ -1,5 +1,6 @@
 """The studies run as a user would run them, and their results are those claimed."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -108,3 +109,48 @@ def test_outputs_alone_give_the_figures_the_study_promises(output_only):
 def test_outputs_alone_find_a_short_record_consistent_with_the_truth(output_only):
     assert sum(output_only["truth_in_95"].values()) >= 2
     assert output_only["nrmse"]["element force of spring"] < 1.0
+
+
+@pytest.fixture(scope="module")
+def building(tmp_path_factory) -> dict:
+    data = ROOT.parent / "shared" / "data"
+    if not (data / "building").exists():
+        pytest.skip("the measured data are not here")
+    out = tmp_path_factory.mktemp("building")
+    found = run("building", "--quick", "--seed", "1", "--data", str(data), "--out", str(out))
+    return found | {"figures": {path.name for path in out.glob("*.png")}}
+
+
+def test_the_measured_building_gives_both_models_their_evidence(building):
+    assert set(building["models"]) == {"linear", "bilinear"}
+    assert sum(building["probabilities"].values()) == pytest.approx(1.0)
+    for model in building["models"].values():
+        assert model["log_evidence_error"] > 0.0
+        assert {"posterior_mean", "ci95", "min_ess", "rhat_max", "log_evidence", "nrmse"} <= set(model)
+    assert {"seconds", "augmented_ukf", "selected"} <= set(building)
+
+
+def test_the_floor_that_was_left_out_is_estimated_better_than_by_nothing(building):
+    assert building["measured"] != building["left_out"]
+    assert building["models"]["linear"]["nrmse"]["acceleration"] < 1.0
+    assert building["figures"] == {
+        "parameters_linear.png", "parameters_bilinear.png", "left_out_floor.png", "loop.png",
+    }  # fmt: skip
+
+
+def test_both_models_of_the_building_are_one_where_nothing_yields(monkeypatch):
+    data = ROOT.parent / "shared" / "data"
+    if not (data / "building").exists():
+        pytest.skip("the measured data are not here")
+    monkeypatch.syspath_prepend(str(ROOT / "studies"))
+    study = importlib.import_module("building")
+    linear, bilinear = study.problems(study.read(data, 1, 4.0), "third", None)
+    values = {"k": 5000.0, "xi": 0.1, "low": 8.0, "high": 20.0, "S0": 0.1, "sigma": 0.1}
+    expected = float(linear.filtering().log_likelihood(values))
+    for ratio in (0.1, 0.9):
+        found = float(bilinear.filtering().log_likelihood(values | {"y": 100.0, "alpha": ratio}))
+        assert found == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_study_without_its_measured_data_says_so(tmp_path):
+    assert "skipped" in run("building", "--data", str(tmp_path))
