@@ -106,6 +106,24 @@ def test_outputs_alone_give_the_figures_the_study_promises(output_only):
     assert {"min_ess", "rhat_max", "seconds", "log_evidence", "log_evidence_error", "augmented_ukf"} <= set(output_only)
 
 
+@pytest.mark.parametrize(
+    ("study", "parameters"),
+    [
+        ("chain_output_only", {f"{kind}{i}" for kind in ("k", "D_y", "alpha") for i in range(1, 5)}),
+        ("shear_wall_twin", {"k_f", "k", "xi", "D_y"}),
+    ],
+)
+def test_larger_structures_give_the_figures_their_studies_promise(study, parameters):
+    data = ROOT.parent / "shared" / "data"
+    if study == "shear_wall_twin" and not data.exists():
+        pytest.skip("the measured data are not here")
+    found = run(study, "--quick", "--seed", "1", "--data", str(data))
+    for name in ("posterior_mean", "ci95", "error_percent", "truth_in_95"):
+        assert set(found[name]) == parameters
+    assert found["min_ess"] > 5.0
+    assert "collapsed" in found["augmented_ukf"]
+
+
 def test_outputs_alone_find_a_short_record_consistent_with_the_truth(output_only):
     assert sum(output_only["truth_in_95"].values()) >= 2
     assert output_only["nrmse"]["element force of spring"] < 1.0

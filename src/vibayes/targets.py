@@ -22,7 +22,7 @@ from vibayes.filters.verb import log_likelihoods
 from vibayes.problem import Problem
 from vibayes.simulation.cores import cores
 
-_AT_ONCE = 32
+_AT_ONCE = 16
 """Points that a call of the compiled program takes; it is compiled for that number alone."""
 
 

@@ -25,8 +25,10 @@ _WANTED = 0.4
 _FIRST_STEP = 0.1
 _REPORTS = 50
 """Stages per run."""
-_PER_UNKNOWN = 25
+_PER_UNKNOWN = 10
 """Particles that chains begin from, at least."""
+_BEGIN_MOVES = 6
+"""Of each particle per level: they need not have forgotten where they began, for chains warm up."""
 _REFITS = 0.2, 0.5
 """Shares of the warm-up after which the moves take the shape of where the chains have been since the last time."""
 
@@ -145,7 +147,7 @@ class AdaptiveMetropolis:
         """Begin, warm up, draw; all chains at once."""
         particles = max(self.particles, _PER_UNKNOWN * target.size, self.chains)
         begun = None
-        for stage in within(0.0, 0.3, TemperedSMC(particles).sample(rng, target)):
+        for stage in within(0.0, 0.3, TemperedSMC(particles, max_moves=_BEGIN_MOVES).sample(rng, target)):
             begun = stage.sample
             yield replace(stage, name="begin")
         assert begun is not None
