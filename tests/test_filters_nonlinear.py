@@ -105,6 +105,25 @@ def test_white_noise_goes_through_the_law_within_an_interval():
     assert abs(slopes[0] - slopes[1]) < 0.5
 
 
+def test_a_smoother_does_not_run_away():
+    """Three storeys that yield almost always, far from what the record says: filtered estimates were fine, and smoothed
+    ones grew to 1e31.
+    """
+    storeys = [vb.BilinearHysteresis(5850.0, 0.01, 0.2) for _ in range(3)]
+    sensors = [vb.AbsoluteAcceleration("m1")]
+    building = vb.Structure.chain([2.0, 2.0, 1.5], storeys, sensors=sensors, damping=vb.ModalDamping(0.2))
+    building = building.driven_by(vb.KanaiTajimi(12.0, 0.6, 50.0))
+    rng = np.random.default_rng(0)
+    record = vb.Record.from_arrays(
+        rate=25.0, output=np.convolve(rng.standard_normal(400) * 60.0, np.ones(5) / 5, "same")
+    )
+    prepared = vb.filtering(building, record, 0.04)
+    top = [vb.AbsoluteAcceleration("m3")]
+    filtered, smoothed = (vb.estimate(prepared, {}, top, smoothed=each) for each in (False, True))
+    assert np.abs(smoothed.mean).max() < 3.0 * np.abs(filtered.mean).max()
+    assert smoothed.deviation.max() < 1.5 * filtered.deviation.max()
+
+
 def test_the_memory_stays_within_its_bounds(measured):
     record, sigma = measured
     prepared = vb.filtering(oscillator(), record, sigma)

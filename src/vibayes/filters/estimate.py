@@ -104,4 +104,4 @@ def _readings(
 
         return jax.vmap(reading)(indices, *Moments(*moments), measured.given)
 
-    return jax.vmap(of_one)(values)
+    return jax.vmap(of_one, axis_size=max((len(each) for each in values.values()), default=1))(values)

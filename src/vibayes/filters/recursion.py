@@ -25,6 +25,8 @@ from vibayes.filters.triangular import known_part, triangle
 
 Array = Any
 _LOG_2PI = 1.8378770664093453
+_FAR = 6.0
+"""Deviations of a prediction by which the smoother corrects it, at most."""
 
 
 class Measured(NamedTuple):
@@ -138,7 +140,9 @@ def smooth(
         ⎣ D_x  0  ⎦  =  L Q, L = ⎣ K    S ⎦,
 
     so that the state given the next one, x', is x + K S_g⁻¹ (x' − x̂') with deviation S; what is known of x' enters
-    there.
+    there. It is in units of the prediction, which it makes no worse: no coordinate has a deviation above one, or is
+    many of them away. Where a law has a kink, Gaussians contradict that a little, in directions with hardly any
+    deviation by any factor, and the smoother would run away.
     """
     growth = _growth(measured, constant)
 
@@ -151,7 +155,8 @@ def smooth(
         whole = triangle(jnp.concatenate([above, below]))
         size = mean.shape[0]
         ahead, gain, rest = whole[:size, :size], whole[size:, :size], whole[size:, size:]
-        better = gain @ known_part(ahead, jnp.concatenate([(later.mean - mean)[:, None], later.lower], axis=1))
+        known = known_part(ahead, jnp.concatenate([(later.mean - mean)[:, None], later.lower], axis=1))
+        better = gain @ (known if model.linear else _plausible(known))
         mean = model.bounded((start + better[:, 0])[:, None])[:, 0]
         moments = Moments(mean, triangle(jnp.concatenate([rest, better[:, 1:]], axis=1)))
         return moments, moments
@@ -161,3 +166,10 @@ def smooth(
     indices = jnp.arange(measured.outputs.shape[0] - 1)
     _, moments = jax.lax.scan(sample, last, (indices, earlier, measured.given[:-1], growth[:-1]), reverse=True)
     return jax.tree.map(lambda a, b: jnp.concatenate([a, b[None]]), moments, last)
+
+
+def _plausible(known: Array) -> Array:
+    """What is known of a state, mean and columns, in units of its prediction, made no less sure than that."""
+    mean, columns = known[:, 0], known[:, 1:]
+    deviation = jnp.sqrt(jnp.sum(columns * columns, axis=1))
+    return jnp.column_stack([jnp.clip(mean, -_FAR, _FAR), columns / jnp.maximum(deviation, 1.0)[:, None]])
