@@ -128,7 +128,8 @@ def problems(motion: Motion, floor: str, damping: float | None) -> list[vb.Probl
 def left_out(model: ModelPosterior, floor: str, truth: np.ndarray, seed: int, draws: int) -> tuple[dict, vb.Estimate]:
     """How well the other floor and the drift between both are estimated, and the estimates.
 
-    Filtered: smoothing tells no more here, and diverges for a few draws that yield all the time at a ratio near one.
+    Filtered: smoothing diverges for a few draws that yield all the time at a ratio near one. From the third floor to
+    the roof it tells no more; the other way it does.
     """
     other, lowest = FLOORS[floor], model.problem.model.links[0].name
     sensors = [vb.AbsoluteAcceleration(other), vb.Displacement("m1"), vb.Displacement("m3"),
