@@ -55,7 +55,7 @@ def shaken(data: Path, seed: int, samples: int) -> Measured:
 if __name__ == "__main__":
     chosen = options(__doc__)
     skip(FILE, chosen)
-    measured = shaken(chosen.data, chosen.seed, 201 if chosen.quick else 1001)
+    measured = shaken(chosen.data, chosen.seed, 101 if chosen.quick else 1001)
     ground = vb.KanaiTajimi(10.0, 0.35, 0.01, envelope=vb.JenningsHousnerTsai(3.0, 12.0, 0.15))
     problem = vb.Problem(wall().driven_by(ground), measured.record, PRIORS, "wall", noise=measured.noise)
     method = vb.AdaptiveMetropolis(draws=5, chains=32, warmup=5, particles=64) if chosen.quick else (
