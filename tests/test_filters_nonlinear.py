@@ -105,6 +105,19 @@ def test_white_noise_goes_through_the_law_within_an_interval():
     assert abs(slopes[0] - slopes[1]) < 0.5
 
 
+@pytest.mark.parametrize("method", [vb.UnscentedFilter(), vb.UnscentedFilter(steps=3), vb.ExtendedFilter()], ids=str)
+def test_a_law_that_never_yields_is_linear(method, measured):
+    """So the parts of the noise that go through the law and the rest that does not are exactly the whole."""
+    record, sigma = measured
+    process = vb.WhiteNoise(DENSITY, envelope=vb.JenningsHousnerTsai(2.0, 5.0, 0.5))
+    spring = [vb.Damper(DAMPING), vb.Spring("k")]
+    linear = vb.Structure.single_dof(1.0, spring, sensors=VELOCITY).driven_by(process)
+    expected = float(vb.filtering(linear, record, sigma, vb.KalmanFilter()).log_likelihood({"k": 6.14}))
+    never = {"k": 6.14, "y": 1e3, "a": 0.1}
+    found = float(vb.filtering(oscillator(process=process), record, sigma, method).log_likelihood(never))
+    assert found == pytest.approx(expected, abs=1e-8)
+
+
 def test_a_smoother_does_not_run_away():
     """Three storeys that yield almost always, far from what the record says: filtered estimates were fine, and smoothed
     ones grew to 1e31.

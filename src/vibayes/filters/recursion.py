@@ -40,7 +40,7 @@ class Measured(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Mean and triangle of the state at every sample."""
+    """Mean of the state at every sample, and a root of its covariance, which need not be a triangle."""
 
     mean: Array
     lower: Array
@@ -57,7 +57,7 @@ class Increment(NamedTuple):
 def correct(
     transform: Transform, model: Discrete, before: Moments, index: Any, y: Array, given: Array, noise: Array
 ) -> tuple[Moments, Increment]:
-    """Mean and triangle after a sample."""
+    """Mean and root after a sample."""
 
     def readings(points):
         return model.measure(points, index, given)

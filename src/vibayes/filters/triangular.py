@@ -2,8 +2,8 @@
 
 For any matrix M the triangle L of M = L Q, with Q orthogonal, has L Lᵀ = M Mᵀ: columns of deviations, however many,
 become a triangle without their squares ever being formed. By modified Gram–Schmidt, row by row, whose triangle is as
-accurate as that of reflections. Few rows are written out, which runs faster; many are looped over, which compiles
-faster.
+accurate as that of reflections. Few rows, and those of many parameter sets side by side, are written out, which runs
+faster; many rows of one set are looped over, which compiles faster.
 """
 
 from __future__ import annotations
@@ -48,15 +48,6 @@ def _along(row: Array, rows: Array) -> tuple[Array, Array]:
     empty = square <= 0.0
     direction = jnp.where(empty, 0.0, row / jnp.sqrt(jnp.where(empty, 1.0, square)))
     return direction, jnp.sum(rows * direction, axis=1)
-
-
-def forward(lower: Array, right: Array) -> Array:
-    """x of L x = b, for one or several columns b."""
-    solved: list[Array] = []
-    for i in range(lower.shape[0]):
-        known = sum((lower[i, j] * solved[j] for j in range(i)), jnp.zeros_like(right[0]))
-        solved.append((right[i] - known) / lower[i, i])
-    return jnp.stack(solved)
 
 
 def known_part(lower: Array, right: Array) -> Array:
