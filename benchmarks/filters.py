@@ -64,7 +64,8 @@ def _compared(case: unmeasured.Case, count: int, repeats: int) -> list[Likelihoo
         entries.append(
             Likelihoods(
                 f"{case.problem.name}, {count}: {way.name}", sets / cost.wall, sets / cost.cpu, float(found[0]),
-                begun.wall, way.note, None if way.against is None else entries[way.against], way.required,
+                begun.wall, note=way.note, ours=None if way.against is None else entries[way.against],
+                required=way.required,
             )
         )  # fmt: skip
     return entries

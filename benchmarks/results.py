@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,19 +27,17 @@ _UNITS, _SHARE = 3.0, 3e-3
 
 
 @dataclass(frozen=True)
-class Speed:
-    """One solver on one case: parameter sets per second of wall clock and of processor time, and how wrong."""
+class Throughput:
+    """One peer on one case: parameter sets per second of wall clock and of processor time, against ours."""
 
     solver: str
     per_second: float
     per_cpu_second: float
-    error: float
-    worst: float
-    note: str = ""
-    ours: Speed | None = None
-    """What it is compared with."""
-    required: float | None = None
-    """How many times as fast ours has to be, at no larger error."""
+    note: str = field(default="", kw_only=True)
+    ours: Any = field(default=None, kw_only=True)
+    """What it is compared with, of the same kind."""
+    required: float | None = field(default=None, kw_only=True)
+    """How many times as fast ours has to be, for no worse a result."""
 
     @property
     def ratio(self) -> float | None:
@@ -50,17 +48,25 @@ class Speed:
         return self.ours and self.ours.per_cpu_second / self.per_cpu_second
 
     @property
+    def fair(self) -> bool:
+        """Whether the results allow speeds to be compared."""
+        raise NotImplementedError
+
+    def found(self) -> list[str]:
+        """The cells of the result."""
+        raise NotImplementedError
+
+    @property
     def verdict(self) -> str:
-        if self.ours is None or self.ratio is None or self.required is None:
+        if self.ratio is None or self.required is None:
             return ""
-        as_accurate = self.ours.error <= max(self.error, 1e-12)  # below that it is luck with rounding
-        return _verdict(as_accurate and self.ratio >= self.required)
+        return _verdict(self.fair and self.ratio >= self.required)
 
     def row(self) -> list[str]:
-        speeds = f"{self.per_second:.4g}", f"{self.per_cpu_second:.4g}", f"{self.error:.0e}", f"{self.worst:.0e}"
+        speeds = f"{self.per_second:.4g}", f"{self.per_cpu_second:.4g}"
         ratios = ["" if r is None else f"{r:.0f} x" if r >= 10 else f"{r:.2f} x" for r in (self.ratio, self.cpu_ratio)]
         required = "" if self.required is None else f">= {self.required:g} x"
-        return [self.solver, *speeds, *ratios, required, self.verdict, self.note]
+        return [self.solver, *speeds, *self.found(), *ratios, required, self.verdict, self.note]
 
     def record(self) -> dict[str, Any]:
         own = {name: value for name, value in vars(self).items() if name != "ours"}
@@ -69,52 +75,43 @@ class Speed:
 
 
 @dataclass(frozen=True)
-class Likelihoods:
-    """One filter on one record: log-likelihoods per second of wall clock and of processor time."""
+class Speed(Throughput):
+    """One solver on one case, and how wrong it is."""
 
-    filter: str
-    per_second: float
-    per_cpu_second: float
+    error: float
+    worst: float
+
+    @property
+    def fair(self) -> bool:
+        return self.ours.error <= max(self.error, 1e-12)  # below that it is luck with rounding
+
+    def found(self) -> list[str]:
+        return [f"{self.error:.0e}", f"{self.worst:.0e}"]
+
+
+@dataclass(frozen=True)
+class Likelihoods(Throughput):
+    """One filter on one record."""
+
     log_likelihood: float
     """Of the true parameters."""
     first_call: float
     """Seconds."""
-    note: str = ""
-    ours: Likelihoods | None = None
-    required: float | None = None
 
     @property
-    def ratio(self) -> float | None:
-        return self.ours and self.ours.per_second / self.per_second
-
-    @property
-    def cpu_ratio(self) -> float | None:
-        return self.ours and self.ours.per_cpu_second / self.per_cpu_second
-
-    @property
-    def same_model(self) -> bool:
-        """Whether it approximates what ours does."""
+    def fair(self) -> bool:
         ours = self.ours or self
         return abs(self.log_likelihood - ours.log_likelihood) <= _UNITS + _SHARE * abs(ours.log_likelihood)
 
-    @property
-    def verdict(self) -> str:
-        if self.ratio is None or self.required is None:
-            return ""
-        return _verdict(self.same_model and self.ratio >= self.required)
+    def found(self) -> list[str]:
+        return [f"{self.log_likelihood:.2f}", f"{self.first_call:.1f} s"]
 
     def row(self) -> list[str]:
-        speeds = f"{self.per_second:.4g}", f"{self.per_cpu_second:.4g}"
-        ratios = ["" if r is None else f"{r:.0f} x" if r >= 10 else f"{r:.2f} x" for r in (self.ratio, self.cpu_ratio)]
-        required = "" if self.required is None else f">= {self.required:g} x"
-        note = self.note if self.same_model else "another model, by its log-likelihood"
-        found = f"{self.log_likelihood:.2f}", f"{self.first_call:.1f} s"
-        return [self.filter, *speeds, *found, *ratios, required, self.verdict, note]
+        *cells, note = super().row()
+        return [*cells, note if self.fair else "another model, by its log-likelihood"]
 
     def record(self) -> dict[str, Any]:
-        own = {name: value for name, value in vars(self).items() if name != "ours"}
-        against = {"against": self.ours and self.ours.filter, "ratio": self.ratio, "cpu_ratio": self.cpu_ratio}
-        return {**own, **against, "same_model": self.same_model, "verdict": self.verdict}
+        return {**super().record(), "same_model": self.fair}
 
 
 @dataclass(frozen=True)

@@ -75,10 +75,13 @@ class Case:
         return {name: value * factors[:, i] for i, (name, value) in enumerate(self.truth.items())}
 
 
-def bilinear(samples: int = bilinear_study.SAMPLES) -> Case:
-    """Three states, one output."""
+BILINEAR_RATE = 20.0
+
+
+def bilinear(samples: int = 2001) -> Case:
+    """Three states, one output; sampled so finely that filters agree that add noise after the law, as peers do."""
     study = bilinear_study
-    measured = output_only.measure(study.oscillator(), study.TRUTH, SEED, study.RATE, samples, [])
+    measured = output_only.measure(study.oscillator(), study.TRUTH, SEED, BILINEAR_RATE, samples, [])
     problem = vb.Problem(study.oscillator(), measured.record, study.PRIORS, "bilinear", noise=measured.noise)
     return Case(problem, study.TRUTH, plain_bilinear, np.ones(samples))
 
@@ -93,7 +96,7 @@ def chain(samples: int = chain_study.SAMPLES) -> Case:
 
 
 def plain_bilinear(p: Any, deviations: Any) -> Plain:
-    h, slope, limit = 1.0 / bilinear_study.RATE, p["alpha"], p["D_y"]
+    h, slope, limit = 1.0 / BILINEAR_RATE, p["alpha"], p["D_y"]
 
     def flow(state):
         x, v, z = state

@@ -67,7 +67,7 @@ def doubts(target: ProblemTarget) -> tuple[str, ...]:
     if not all(np.isfinite(each).all() for each in (slopes, full[0], read[0], noise[0])):
         return ()
     said = _short(problem, slopes[0])
-    if all(e.affine and not e.guard_names() and len(e.modes) == 1 for e in (link.element for link in structure.links)):
+    if all(link.element.linear for link in structure.links):
         said += _unstable(slopes, edges, problem.priors)
         said += _unseen(problem, full[0], read[0], noise[0])
     return tuple(said)

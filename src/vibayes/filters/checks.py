@@ -37,7 +37,7 @@ def check_structure(structure: Structure, method: Filter) -> None:
         if element.needs_events:
             remedy = "use another form of the law, as BilinearHysteresis for bilinear loops"
             raise InvalidInput(where, "a law with states that move", "one whose memory only events update", remedy)
-        if isinstance(method, KalmanFilter) and (not element.affine or len(element.modes) > 1):
+        if isinstance(method, KalmanFilter) and not element.linear:
             raise InvalidInput(where, "a linear law for KalmanFilter", type(element).__name__, "use UnscentedFilter()")
     for number, process in enumerate(structure.processes):
         if process is not None and process.order == 0:

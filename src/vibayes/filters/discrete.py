@@ -240,7 +240,7 @@ def discretise(bound: Structure, interval: float, steps: int, one: Any = 1.0) ->
         return jnp.stack(system.flow(state, system.free_modes(state), tuple(u[i] for i in range(len(bound.inputs)))))
 
     slope, pushed = jax.jacfwd(flow, argnums=(0, 1))(rest, silence)
-    linear = all(e.affine and not e.guard_names() and len(e.modes) == 1 for e in system.elements)
+    linear = all(element.linear for element in system.elements)
     size = system.size + sum(p.order for p in bound.processes if p is not None)
     L = jnp.zeros((size, size)).at[: system.size, : system.size].set(slope)
     random, given, white, position = [], [], [], system.size

@@ -79,6 +79,11 @@ class Element(eqx.Module):
         """Names of the modes; a single nameless mode by default."""
         return ("only",)
 
+    @property
+    def linear(self) -> bool:
+        """Whether it is affine everywhere."""
+        return self.affine and not self.guard_names() and len(self.modes) == 1
+
     def force(self, local: Local) -> Scalar:
         """Resisting force in the given mode."""
         raise NotImplementedError
