@@ -27,11 +27,11 @@ $(VENV)/.core: $(INPUTS) | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: $(INPUTS) | $(BIN)/python
-	$(PIP) -e '.[plot,nuts,peers,dev]'
+	$(PIP) -e '.[plot,nuts,arviz,peers,dev]'
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.bench: $(INPUTS) | $(BIN)/python
-	$(PIP) -e '.[plot,nuts,peers,bench,dev]'
+	$(PIP) -e '.[plot,nuts,arviz,peers,bench,dev]'
 	@touch $@ $(VENV)/.core $(VENV)/.dev
 
 $(VENV)/.docs: $(INPUTS) | $(BIN)/python

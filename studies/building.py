@@ -29,7 +29,7 @@ import jax.numpy as jnp
 import numpy as np
 from arguments import parser_of
 from augmented import augmented
-from output_only import QUICK, deliver, figure_of_responses, figures_of_model, nrmse, skip
+from output_only import QUICK, deliver, figures_of_model, nrmse, skip
 from scipy.io import loadmat
 from scipy.ndimage import gaussian_filter1d
 
@@ -145,31 +145,17 @@ def left_out(model: ModelPosterior, floor: str, truth: np.ndarray, seed: int, dr
 
 def draw(models: list[ModelPosterior], found: vb.Estimate, loop: vb.Estimate, truth: np.ndarray, out: Path) -> None:
     """Parameters with their priors, the floor that was left out, and the loop of the lowest hysteretic storeys."""
-    import matplotlib.pyplot as plt
-
     from vibayes import report
 
     out.mkdir(parents=True, exist_ok=True)
     for model in models:
-        figure = report.figure_of_parameters(model, share=0.95)
-        shares = np.linspace(0.001, 0.999, 999)
-        for axes, name in zip(figure.axes, model.draws, strict=False):
-            values, limits = np.asarray(model.problem.priors[name].icdf(shares)), axes.axis()
-            (line,) = axes.plot(values, np.gradient(shares, values), color="0.4", linewidth=1.0)
-            axes.axis(limits)
-        figure.legend([line], ["prior"], loc="lower right", frameon=False)
-        report.save(figure, out / f"parameters_{model.name}.png")
-    first = replace(found, names=found.names[:1], mean=found.mean[:, :1], deviation=found.deviation[:, :1])
-    figure = figure_of_responses(first, truth, "measured")
+        report.save(report.figure_of_parameters(model, share=0.95), out / f"parameters_{model.name}.png")
+        report.save(report.figure_of_pairs(model), out / f"pairs_{model.name}.png")
     peak = float(found.times[np.argmax(np.abs(truth[:, 0]))])
-    figure.axes[0].set_xlim(max(peak - 2.0, 0.0), peak + 5.0)
-    figure.axes[0].set_ylabel("left-out floor (cm/s²)")
-    report.save(figure, out / "left_out_floor.png")
-    figure, axes = plt.subplots(figsize=(4.6, 4.2), layout="constrained")
-    axes.plot(loop.mean[:, 3], loop.mean[:, 4], linewidth=0.8)
-    axes.set_xlabel("drift of the lowest two storeys (cm)")
-    axes.set_ylabel("force over the mass of a floor (cm/s²)")
-    report.save(figure, out / "loop.png")
+    first = replace(found, names=found.names[:1], mean=found.mean[:, :1], deviation=found.deviation[:, :1])
+    real, span = {found.names[0]: truth[:, 0]}, (max(peak - 2.0, 0.0), peak + 5.0)
+    report.save(report.figure_of_estimate(first, real, span, label="measured"), out / "left_out_floor.png")
+    report.save(report.figure_of_estimated_loop(loop, *loop.names[3:5]), out / "loop.png")
 
 
 def options() -> argparse.Namespace:

@@ -103,7 +103,7 @@ def run(
 ) -> dict[str, Any]:  # fmt: skip
     """Identify, compare, estimate and print; ``beside`` gives further figures."""
     posterior, result = identified(problem, truth, method, chosen)
-    print(f"{title}, seed {chosen.seed}\n{posterior.summary()}")
+    print(f"{title}, seed {chosen.seed}\n{posterior.summary()}", flush=True)
     result |= beside()
     draws = posterior.selected.resampled(chosen.seed, 8 if chosen.quick else 64)
     found = vb.estimate(problem.filtering(), draws, responses)
@@ -132,27 +132,14 @@ def skip(file: str, chosen: argparse.Namespace) -> None:
 
 
 def draw(posterior, truth, found: vb.Estimate, measured: Measured, out: Path) -> None:
-    """Histograms with the truth marked, and the responses that were not measured."""
+    """Parameters, pairs of them, responses and forces that were not measured, and the loop of the first spring."""
     from vibayes import report
 
     out.mkdir(parents=True, exist_ok=True)
+    real = dict(zip(found.names, measured.truth.T, strict=True))
     report.save(report.figure_of_parameters(posterior.selected, truth), out / "parameters.png")
-    report.save(figure_of_responses(found, measured.truth, "true"), out / "responses.png")
-
-
-def figure_of_responses(found: vb.Estimate, truth: np.ndarray, label: str) -> Any:
-    """Estimates with their bands, and what was really there: one column of ``truth`` for each."""
-    import matplotlib.pyplot as plt
-
-    rows = len(found.names)
-    size = (9.0, 2.4 * rows + 0.4)
-    figure, axes = plt.subplots(rows, 1, figsize=size, sharex=True, squeeze=False, layout="constrained")
-    for column, (name, axis) in enumerate(zip(found.names, axes[:, 0], strict=True)):
-        mean, deviation = found[name]
-        axis.fill_between(found.times, mean - 1.96 * deviation, mean + 1.96 * deviation, alpha=0.3, label="95 %")
-        axis.plot(found.times, truth[:, column], "k", linewidth=0.8, label=label)
-        axis.plot(found.times, mean, "--", linewidth=0.9, label="estimated")
-        axis.set_ylabel(name)
-    axes[0, 0].legend(loc="upper right", ncols=3)
-    axes[-1, 0].set_xlabel("time (s)")
-    return figure
+    report.save(report.figure_of_pairs(posterior.selected, truth), out / "pairs.png")
+    report.save(report.figure_of_estimate(found, real), out / "responses.png")
+    force = next((name for name in found.names if name.startswith("element force")), None)
+    if force:
+        report.save(report.figure_of_estimated_loop(found, found.names[0], force, real), out / "loop.png")

@@ -181,3 +181,46 @@ def test_another_record_must_have_the_same_channels_and_units():
         predict(0, model, record=driven_record(1.0, x="m"))
     with pytest.raises(InvalidInput, match=r"predict\.record: expected a Record, got ndarray"):
         predict(0, model, record=np.zeros(3))  # pyright: ignore[reportArgumentType]
+
+
+# ---- random inputs --------------------------------------------------------------------------------------------
+
+
+def shaken(samples=101):
+    """An oscillator under white noise of unknown strength, and what is believed of it."""
+    springs = [vb.Spring("k"), vb.Damper(0.6)]
+    oscillator = vb.Structure.single_dof(1.0, springs, sensors=[vb.Velocity("mass")]).driven_by(vb.WhiteNoise("S0"))
+    record = vb.Record.from_arrays(rate=5.0, output={"velocity": np.sin(np.arange(samples))})
+    priors = {"k": vb.Uniform(1.0, 100.0), "S0": vb.Uniform(0.0, 1.0), "sigma": vb.Uniform(0.0, 1.0)}
+    problem = vb.Problem(oscillator, record, priors, noise="sigma")
+    draws = {"k": np.array([4.0, 9.0]), "S0": np.array([0.1, 0.3]), "sigma": np.array([0.1, 0.2])}
+    return ModelPosterior(problem, 1.0, 0.0, 0.0, 0.0, draws, np.full(2, 0.5), np.empty(0), 10, 0)
+
+
+def test_new_realisations_have_the_variance_of_the_process():
+    prediction = predict(0, shaken(), draws=800)
+    assert prediction.outputs.shape == (800, 101, 1) and prediction.random and np.isnan(prediction.at_mean).all()
+    # π S0 / (c m) once the start is forgotten, averaged over both draws; 10 instants, 800 realisations.
+    settled = prediction.outputs[:, -30::3, 0]
+    variances = np.mean(settled**2, axis=1)
+    error = variances.std() / np.sqrt(800)
+    assert abs(variances.mean() - np.pi * 0.2 / 0.6) < 4.0 * error
+    assert abs(variances.mean() - np.pi * 0.1 / 0.6) > 4.0 * error  # as if the stronger one had never been drawn
+    assert abs(np.corrcoef(settled[:400, 0], settled[400:, 0])[0, 1]) < 4.0 / np.sqrt(400)
+
+
+def test_inputs_that_were_measured_this_time_drive_the_draws():
+    model = shaken()
+    force = np.cos(np.arange(50) / 3.0)
+    record = vb.Record.from_arrays(rate=5.0, input={"force": force}, output={"velocity": np.zeros(50)})
+    prediction = predict(0, model, record, draws=20)
+    assert not prediction.random
+    structure = model.problem.model
+    assert isinstance(structure, vb.Structure)
+    own = {name: model.draws[name] for name in ("k", "S0")}
+    expected = np.asarray(vb.simulate(structure, vb.Sampled(force, 5.0, vb.StraightLines()), own).outputs)
+    nearest = np.min(np.max(np.abs(prediction.outputs[:, None] - expected), axis=(2, 3)), axis=1)
+    assert np.all(nearest < 1e-9)
+    wrong = vb.Record.from_arrays(rate=5.0, input=np.zeros((50, 2)), output={"velocity": np.zeros(50)})
+    with pytest.raises(InvalidInput, match="0 inputs as in the record"):
+        predict(0, model, wrong)

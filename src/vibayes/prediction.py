@@ -6,16 +6,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from vibayes.candidates import outputs_of_function, outputs_of_structure
 from vibayes.distance import NMSE
 from vibayes.errors import InvalidInput
+from vibayes.excitation import Sampled
 from vibayes.excitation.concrete import as_key
 from vibayes.posterior import ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.record import Record
+from vibayes.simulation import realise, simulate
 from vibayes.structure import Structure
+
+_AT_ONCE = 32
+"""Sets whose inputs are held in memory."""
+_FINER = 10
+"""Samples of a random input per sample of the record."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +35,13 @@ class Prediction:
     Attributes:
         record: what drove the model, and what was measured.
         outputs: of the draws, of shape (draws, samples, outputs); those that failed are left out.
-        at_mean: outputs with the posterior mean of the parameters, of shape (samples, outputs); NaN if that failed.
+        at_mean: outputs with the posterior mean of the parameters, of shape (samples, outputs); NaN if that failed, or
+            if inputs are random.
         failures: draws that could not be simulated.
         distance: that of the problem if it is the normalised mean square error, else the latter as it is.
         model: the name of the model.
+        random: inputs were drawn anew for each draw, so a band tells what could happen, and the mean of the draws is no
+            guess at what did.
     """
 
     record: Record
@@ -39,6 +50,7 @@ class Prediction:
     failures: int = 0
     distance: NMSE = field(default_factory=NMSE)
     model: str = ""
+    random: bool = False
 
     def mean(self) -> np.ndarray:
         """Of the draws, at every sample: of shape (samples, outputs)."""
@@ -78,6 +90,10 @@ def predict(
 ) -> Prediction:
     """Simulate draws of the posterior.
 
+    Where inputs are random processes, every draw has a realisation of its own: what the structure would do in another
+    storm or earthquake of this kind. (What it did is told by `vibayes.estimate`.) A record that has all inputs drives
+    the draws with them.
+
     Args:
         key: a whole number or a JAX random key, to choose the draws.
         posterior: one model, or all of them: then the most probable one is meant.
@@ -105,20 +121,27 @@ def predict(
     model = _require_model(posterior)
     if not (isinstance(draws, int) and draws > 0):
         raise InvalidInput("predict.draws", "a positive whole number", repr(draws), "leave it out for 200")
-    if model.problem.random:
-        got, remedy = "random ones", "estimate(problem.filtering(), draws, sensors) tells what the structure did"
-        raise InvalidInput("predict.posterior", "a structure whose inputs were measured", got, remedy)
-    problem = model.problem if record is None else _driven_by(model.problem, record)
-    seed = int(jax.random.bits(as_key("predict.key", key)))
-    values, means = model.resampled(seed, draws), model.mean()
+    problem, key = model.problem, as_key("predict.key", key)
+    shown = problem.record if record is None else _require_like(problem, record)
+    values, means = model.resampled(int(jax.random.bits(key)), draws), model.mean()
     # The mean goes along as one more set: a batch of its own would be compiled anew.
-    outputs, message = _outputs(problem, {name: np.append(values[name], means[name]) for name in values})
+    together = {name: np.append(values[name], means[name]) for name in values}
+    random = problem.random and shown.input.shape[1] < len(_structure(problem).inputs)
+    if random:
+        outputs, message = _under_new_inputs(jax.random.fold_in(key, 1), problem, shown, together), ""
+        outputs[-1] = np.nan
+    elif problem.random:
+        outputs, message = _simulated(problem, Sampled(shown.input, shown.rate, problem.hold), together), ""
+    else:
+        problem = replace(problem, record=shown)
+        outputs, message = _outputs(problem, together)
     good = np.all(np.isfinite(outputs[:-1]), axis=(1, 2))
     if not good.any():
         got = f"{draws} failures" + (f", the first: {message}" if message else "")
         raise InvalidInput(f"predict({model.name!r})", "draws that can be simulated", got, "check the record")
     distance = problem.distance if isinstance(problem.distance, NMSE) else NMSE()
-    return Prediction(problem.record, outputs[:-1][good], outputs[-1], int((~good).sum()), distance, model.name)
+    failures = int((~good).sum())
+    return Prediction(shown, outputs[:-1][good], outputs[-1], failures, distance, model.name, random)
 
 
 def _require_model(posterior: Any) -> ModelPosterior:
@@ -130,20 +153,61 @@ def _require_model(posterior: Any) -> ModelPosterior:
     raise InvalidInput("predict.posterior", "a Posterior or a model of one", got, "give what infer returns")
 
 
-def _driven_by(problem: Problem, record: Record) -> Problem:
-    """The same problem with another record of the same channels."""
+def _require_like(problem: Problem, record: Record) -> Record:
+    """Another record of the same channels; inputs that were random may have been measured this time."""
     if not isinstance(problem.model, Structure):
         remedy = "leave the record out, or pose the problem with a Structure"
         raise InvalidInput("predict.record", "none for a simulator of your own", "a record", remedy)
     if not isinstance(record, Record):
         raise InvalidInput("predict.record", "a Record", type(record).__name__, "make one with Record.from_arrays")
-    if record.units != problem.record.units:
-        wanted, got = (str(each.units) for each in (problem.record, record))
-        raise InvalidInput("predict.record", f"the channels and units {wanted}", got, "rename, select or convert them")
-    return replace(problem, record=record)
+    old, inputs = problem.record, record.input.shape[1]
+    wanted, got = (dict(zip(each.output_names, each.output_units, strict=True)) for each in (old, record))
+    if not problem.random:
+        wanted, got = old.units, record.units
+    if wanted != got:
+        what = f"the channels and units {wanted}"
+        raise InvalidInput("predict.record", what, str(got), "rename, select or convert them")
+    if inputs not in (old.input.shape[1], len(problem.model.inputs)):
+        expected = (
+            f"{old.input.shape[1]} inputs as in the record that was learnt from, or all {len(problem.model.inputs)}"
+        )
+        raise InvalidInput("predict.record", expected, str(inputs), "select inputs in the order of the structure")
+    return record
+
+
+def _structure(problem: Problem) -> Structure:
+    assert isinstance(problem.model, Structure)
+    return problem.model
 
 
 def _outputs(problem: Problem, values: dict[str, np.ndarray]) -> tuple[np.ndarray, str]:
     """Of every set, and what the first that failed said."""
     outputs_of = outputs_of_structure if isinstance(problem.model, Structure) else outputs_of_function
     return outputs_of(problem)(values)
+
+
+def _under_new_inputs(key: Any, problem: Problem, record: Record, values: dict[str, np.ndarray]) -> np.ndarray:
+    """Every set with a realisation of its own of the inputs that are random, some sets at a time."""
+    structure, count = _structure(problem), len(next(iter(values.values())))
+    keys = jax.random.split(key, count)
+    parts = []
+    for first in range(0, count, _AT_ONCE):
+        chosen = np.minimum(np.arange(first, first + _AT_ONCE), count - 1)  # parts of one size are compiled once
+        some = {name: value[chosen] for name, value in values.items()}
+        signals = []
+        for number, index in enumerate(chosen):
+            one = {name: float(some[name][number]) for name in structure.parameters}
+            drawn = realise(
+                keys[index], structure, one, rate=record.rate, samples=record.samples, refinement=_FINER,
+                given=record.input,
+            )  # fmt: skip
+            signals.append(drawn)
+        together = Sampled(jnp.stack([each.values for each in signals]), signals[0].rate, signals[0].hold)
+        parts.append(_simulated(problem, together, some)[: count - first, ::_FINER])
+    return np.concatenate(parts)
+
+
+def _simulated(problem: Problem, signal: Sampled, values: dict[str, np.ndarray]) -> np.ndarray:
+    structure = _structure(problem)
+    own = {name: values[name] for name in structure.parameters}
+    return np.asarray(simulate(structure, signal, own, method=problem.method, states=False).outputs)

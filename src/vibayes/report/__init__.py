@@ -1,5 +1,6 @@
 """Pictures for people; nothing imports this."""
 
+from vibayes.report.estimates import figure_of_estimate, figure_of_estimated_loop
 from vibayes.report.figures import (
     figure_of_accuracy,
     figure_of_event_times,
@@ -10,14 +11,18 @@ from vibayes.report.figures import (
 from vibayes.report.force_map import figure_of_force_map
 from vibayes.report.identification import figure_of_parameters, figure_of_prediction
 from vibayes.report.page import page_of
+from vibayes.report.pairs import figure_of_pairs
 from vibayes.report.trace import figure_of_trace
 
 __all__ = [
     "figure_of_accuracy",
+    "figure_of_estimate",
+    "figure_of_estimated_loop",
     "figure_of_event_times",
     "figure_of_force_map",
     "figure_of_history",
     "figure_of_loop",
+    "figure_of_pairs",
     "figure_of_parameters",
     "figure_of_prediction",
     "figure_of_trace",

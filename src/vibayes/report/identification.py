@@ -12,6 +12,7 @@ from vibayes.errors import InvalidInput
 from vibayes.naming import nearest
 from vibayes.posterior import ModelPosterior
 from vibayes.prediction import Prediction
+from vibayes.priors import Prior
 from vibayes.report.style import COLOURS, GREY, LIGHT, legend_below, pyplot, tidy
 
 _TRUTH = COLOURS[1]
@@ -31,7 +32,8 @@ def figure_of_parameters(
         share: of the belief, in the shaded interval.
 
     Returns:
-        A Matplotlib figure with one panel per parameter; above each its mean and standard deviation.
+        A Matplotlib figure with one panel per parameter; above each its mean and standard deviation. A dotted line
+        is the density of the prior.
 
     Examples:
         >>> import numpy as np
@@ -58,6 +60,7 @@ def figure_of_parameters(
         axes.axvline(means[name], color=COLOURS[0], linewidth=1.4, label="mean")
         if truth and name in truth:
             axes.axvline(truth[name], color=_TRUTH, linewidth=1.4, linestyle="--", label="truth")
+        _prior(axes, model.problem.priors[name])
         tidy(axes, "", "", f"{_folded(name)}\n{_plus_minus(means[name], deviations[name])}")
         _quiet_histogram(axes)
     for axes in grid.ravel()[count:]:
@@ -128,13 +131,23 @@ def figure_of_prediction(
         axes.set_xlim(times[0], times[-1])
     _show_only(near, first, last, times, np.stack([measured, low, high]))
     figure.align_ylabels()
-    words = [title or prediction.model, f"NMSE of the mean prediction {prediction.nmse:.3g} %"]
+    told = "with inputs drawn anew" if prediction.random else f"NMSE of the mean prediction {prediction.nmse:.3g} %"
+    words = [title or prediction.model, told]
     whole.set_title("; ".join(filter(None, words)), loc="left", fontsize=10)
     legend_below(figure, *near.get_legend_handles_labels())
     return figure
 
 
 # ---- helpers --------------------------------------------------------------------------------------------------
+
+
+def _prior(axes: Any, prior: Prior) -> None:
+    """Its density, where the posterior is."""
+    limits, shares = axes.axis(), np.linspace(0.0005, 0.9995, 1000)
+    values = np.asarray(prior.icdf(shares))
+    density = np.pad(np.gradient(shares, values), 1)  # down to nothing at the ends
+    axes.plot(np.pad(values, 1, "edge"), density, color=GREY, linewidth=1.2, linestyle=":", label="prior")
+    axes.axis(limits)
 
 
 def _quiet_histogram(axes: Any) -> None:
