@@ -120,7 +120,9 @@ def diagnosis(sample: Sample, draws: Mapping[str, np.ndarray]) -> Diagnosis:
     return Diagnosis(tuple(ParameterDiagnosis(*row) for row in table), sample.acceptance, said)
 
 
-def diagnosis_of_weighted(draws: Mapping[str, np.ndarray], weights: np.ndarray) -> Diagnosis:
+def diagnosis_of_weighted(
+    draws: Mapping[str, np.ndarray], weights: np.ndarray, sample: Sample | None = None
+) -> Diagnosis:
     """Of independent draws with weights, which have no chains; what was learned is not known of them."""
     effective = float(1.0 / np.sum(weights**2))
     rows = []
@@ -128,4 +130,6 @@ def diagnosis_of_weighted(draws: Mapping[str, np.ndarray], weights: np.ndarray) 
         mean = float(weights @ values)
         error = float(np.sqrt(np.sum(weights**2 * (values - mean) ** 2)))
         rows.append(ParameterDiagnosis(name, mean, error, effective, np.nan, np.nan, np.nan))
-    return Diagnosis(tuple(rows), np.nan)
+    if sample is None:
+        return Diagnosis(tuple(rows), np.nan)
+    return Diagnosis(tuple(rows), sample.acceptance, (sample.note,) if sample.note else ())

@@ -103,8 +103,8 @@ class ModelPosterior:
         Draws with weights have no chains: there R-hat, tails and what was learned are NaN.
         """
         self._require_draws()
-        if self.sample is None:
-            return diagnosis_of_weighted(self.draws, self.weights)
+        if self.sample is None or self.sample.weights is not None:
+            return diagnosis_of_weighted(self.draws, self.weights, self.sample)
         return diagnosis(self.sample, self.draws)
 
     def resampled(self, seed: int, count: int) -> dict[str, np.ndarray]:

@@ -88,6 +88,9 @@ def _posterior(targets, samples, trace, seconds: float, ended: str) -> Posterior
             share = f"{count.failures:,} of {count.simulations:,} likelihoods of {target.name!r}"
             notes.append(f"{share} could not be computed and count as impossible; the first: {count.first_failure}")
         points = np.empty((0, target.size)) if sample is None else sample.flat
+        weights = np.full(len(points), 1.0 / max(len(points), 1))
+        if sample is not None and sample.weights is not None:
+            weights = sample.weights
         models.append(
             ModelPosterior(
                 problem=target.problem,
@@ -96,7 +99,7 @@ def _posterior(targets, samples, trace, seconds: float, ended: str) -> Posterior
                 log_evidence=np.nan if sample is None else sample.log_evidence,
                 log_evidence_error=np.nan if sample is None else sample.log_evidence_error,
                 draws=target.values(points),
-                weights=np.full(len(points), 1.0 / max(len(points), 1)),
+                weights=weights,
                 distances=np.empty(0),
                 simulations=count.simulations + (0 if sample is None else sample.gradients),
                 failures=count.failures,

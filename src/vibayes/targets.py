@@ -6,6 +6,7 @@ normal z has the prior.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +19,8 @@ from scipy.special import ndtr
 from vibayes.candidates import Count
 from vibayes.constraints import require_mask
 from vibayes.errors import InvalidInput
-from vibayes.filters.verb import log_likelihoods
+from vibayes.filters.recursion import Moments
+from vibayes.filters.verb import go_on, log_likelihoods, start
 from vibayes.problem import Problem
 from vibayes.simulation.cores import cores
 
@@ -38,7 +40,7 @@ class ProblemTarget:
             remedy = "say what drives the structure (Structure.driven_by), or use FollowAndWeigh()"
             got = "a structure whose inputs were all measured" if self.problem.noise is not None else "none"
             raise InvalidInput(f"Problem {self.name!r}", "a model with a likelihood", got, remedy)
-        self._filtering = self.problem.filtering()
+        self._filtering, self._steps = self.problem.filtering(), 0
 
     @property
     def name(self) -> str:
@@ -63,33 +65,55 @@ class ProblemTarget:
 
     def log_likelihood(self, points: np.ndarray) -> np.ndarray:
         """Of all points; minus infinity where a constraint is broken or the filter fails."""
-        values = self.values(points)
-        allowed = np.ones(len(points), bool)
-        for number, constraint in enumerate(self.problem.constraints):
-            allowed &= require_mask(f"Problem.constraints[{number}]", constraint, values, len(points))
+        values, allowed = self._allowed(points)
         result = np.full(len(points), -np.inf)
         if allowed.any():
-            result[allowed] = self._filtered({name: value[allowed] for name, value in values.items()})
-        failed = allowed & ~np.isfinite(result)
-        self.count.simulations += int(allowed.sum())
-        self.count.failures += int(failed.sum())
-        if failed.any() and not self.count.first_failure:
-            self.count.first_failure = "the filter lost the record: its likelihood is not a number"
+            chosen = {name: value[allowed] for name, value in values.items()}
+            (result[allowed],) = _in_parts(lambda some: (log_likelihoods(self._filtering, some),), (chosen,))
+        self._tell(int(allowed.sum()), int(np.sum(allowed & ~np.isfinite(result))))
         return np.where(np.isfinite(result), result, -np.inf)
 
-    def _filtered(self, values: dict[str, np.ndarray]) -> np.ndarray:
-        """A batch of fixed size at a time, on every core."""
-        count = len(next(iter(values.values())))
+    @property
+    def samples(self) -> int:
+        """Of the record."""
+        return self.problem.record.samples
 
-        def part(first: int) -> np.ndarray:
-            chosen = np.minimum(np.arange(first, first + _AT_ONCE), count - 1)
-            some = {name: jnp.asarray(value[chosen]) for name, value in values.items()}
-            found = log_likelihoods(self._filtering, some)
-            return np.asarray(found)[: count - first]
+    def begin(self, points: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What is carried along the record, before its first sample: arrays with one row per point."""
+        values, allowed = self._allowed(points)
+        carried = _in_parts(lambda some: start(self._filtering, some), (values,))
+        carried[0][~allowed] = np.nan  # so that no increment is a number
+        return carried
 
-        workers = cores() if jax.default_backend() == "cpu" else 1
-        with ThreadPoolExecutor(workers) as pool:
-            return np.concatenate(list(pool.map(part, range(0, count, _AT_ONCE))))
+    def follow(
+        self, points: np.ndarray, carried: tuple[np.ndarray, ...], first: int, last: int
+    ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """Increments of the log-likelihood from one sample up to another, (points, samples), and what is carried on."""
+        ends = jnp.asarray(first), jnp.asarray(last)
+
+        def go(values, *carried):
+            totals, after = go_on(self._filtering, values, Moments(*carried), *ends)
+            return (totals, *after)
+
+        totals, *after = _in_parts(go, (self.values(points), *carried))
+        self._steps += len(points) * (last - first)
+        whole, self._steps = divmod(self._steps, self.samples)
+        increments = totals[:, first:last]
+        self._tell(whole, 0)
+        return np.where(np.isfinite(increments), increments, -np.inf), tuple(after)
+
+    def _allowed(self, points: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Values of the points, and which of them meet the constraints."""
+        values, allowed = self.values(points), np.ones(len(points), bool)
+        for number, constraint in enumerate(self.problem.constraints):
+            allowed &= require_mask(f"Problem.constraints[{number}]", constraint, values, len(points))
+        return values, allowed
+
+    def _tell(self, done: int, failed: int) -> None:
+        self.count.simulations += done
+        self.count.failures += failed
+        if failed and not self.count.first_failure:
+            self.count.first_failure = "the filter lost the record: its likelihood is not a number"
 
     def traceable(self, point: jax.Array) -> jax.Array:
         """Log-likelihood of one point, for JAX to differentiate."""
@@ -100,3 +124,18 @@ class ProblemTarget:
             kept = jnp.all(jnp.asarray(constraint({name: value[None] for name, value in values.items()})))
             total = jnp.where(kept, total, -jnp.inf)
         return total
+
+
+def _in_parts(compute: Callable[..., tuple[Any, ...]], rows: Any) -> tuple[np.ndarray, ...]:
+    """Arrays of a function whose arguments have one row per point: batches of one size, on every core."""
+    count = len(jax.tree.leaves(rows)[0])
+
+    def part(first: int) -> list[np.ndarray]:
+        chosen = np.minimum(np.arange(first, first + _AT_ONCE), count - 1)
+        some = jax.tree.map(lambda each: jnp.asarray(np.asarray(each)[chosen]), rows)
+        return [np.array(each)[: count - first] for each in compute(*some)]
+
+    workers = cores() if jax.default_backend() == "cpu" else 1
+    with ThreadPoolExecutor(workers) as pool:
+        parts = list(pool.map(part, range(0, count, _AT_ONCE)))
+    return tuple(np.concatenate(each) for each in zip(*parts, strict=True))

@@ -124,6 +124,30 @@ def run(
     return increments, moments
 
 
+def follow(
+    transform: Transform, model: Discrete, measured: Measured, before: Moments, first: Any, last: Any, constant: bool
+) -> tuple[Array, Moments]:
+    """Increments of the samples from ``first`` up to ``last``, zero elsewhere, and the moments after the last of them.
+
+    ``before`` are the moments after the sample before, or those at the start. How many samples there are need not be
+    known when this is compiled, and no sample after ``last`` is looked at.
+    """
+    growth = _growth(measured, constant)
+
+    def sample(index, carry):
+        moments, totals = carry
+        earlier = jnp.maximum(index - 1, 0)
+        ahead = predict(transform, model, moments, earlier, measured.given[earlier], growth[earlier])
+        moments = jax.tree.map(lambda new, old: jnp.where(index > 0, new, old), ahead, moments)
+        y, given = measured.outputs[index], measured.given[index]
+        moments, increment = correct(transform, model, moments, index, y, given, measured.noise)
+        return moments, totals.at[index].set(increment.log_likelihood)
+
+    totals = jnp.zeros((measured.outputs.shape[0], *before.mean.shape[1:]))
+    moments, totals = jax.lax.fori_loop(first, last, sample, (before, totals))
+    return totals, moments
+
+
 def _growth(measured: Measured, constant: bool) -> Array:
     """Of the measured inputs from each sample to the next."""
     return (0.0 if constant else 1.0) * jnp.diff(measured.given, axis=0, append=measured.given[-1:])

@@ -14,7 +14,7 @@ from vibayes.excitation import Hold, StraightLines, ZeroOrderHold
 from vibayes.filters.checks import check_channels, check_filter, check_hold, check_noise, check_structure
 from vibayes.filters.discrete import Discrete, discretise
 from vibayes.filters.method import Filter, UnscentedFilter
-from vibayes.filters.recursion import Increment, Measured, Moments, run, smooth
+from vibayes.filters.recursion import Increment, Measured, Moments, follow, run, smooth
 from vibayes.record import Record
 from vibayes.structure.element import as_arrays, bind
 from vibayes.structure.structure import Structure
@@ -77,18 +77,43 @@ class Filtering(eqx.Module):
         return jnp.sum(self.increments(values).log_likelihood)
 
     def log_likelihoods(self, values: Mapping[str, Array]) -> Array:
-        """The same for many sets at once: side by side where there are few states, which runs faster."""
-        if self._size > _FEW or not isinstance(self.method, UnscentedFilter):
+        """The same for many sets at once."""
+        if not self._side_by_side:
             return jax.vmap(self.log_likelihood)(values)
+        increments, _ = run(self.method.transform, *self._lanes(values), keep=False, constant=self.constant)
+        return jnp.sum(increments.log_likelihood, axis=0)
+
+    @property
+    def _side_by_side(self) -> bool:
+        """Sets along the last axis: where there are few states that runs faster."""
+        return self._size <= _FEW and isinstance(self.method, UnscentedFilter)
+
+    def _lanes(self, values: Mapping[str, Array]) -> tuple[Discrete, Measured, Moments]:
+        """As `_prepared`, of many sets along the last axis."""
 
         def prepared(some):
             model, measured, start = self._prepared(some)
             return model, measured.noise, start
 
         model, noise, start = jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, -1), jax.vmap(prepared)(values))
-        model, measured = replace(model, one=self.one), Measured(self.outputs, self.given, noise)
-        increments, _ = run(self.method.transform, model, measured, start, keep=False, constant=self.constant)
-        return jnp.sum(increments.log_likelihood, axis=0)
+        return replace(model, one=self.one), Measured(self.outputs, self.given, noise), start
+
+    def start(self, values: Mapping[str, Array]) -> Moments:
+        """Moments of the state before the first sample, of many sets."""
+        return jax.vmap(lambda some: self._prepared(some)[2])(values)
+
+    def follow(self, values: Mapping[str, Array], before: Moments, first: Any, last: Any) -> tuple[Array, Moments]:
+        """Go on with many sets from sample ``first`` up to ``last``: increments (sets, samples), which are zero
+        elsewhere, and the moments from which it goes on after that.
+        """
+
+        def go(model, measured, _, before):
+            return follow(self.method.transform, model, measured, before, first, last, self.constant)
+
+        if not self._side_by_side:
+            return jax.vmap(lambda some, each: go(*self._prepared(some), each))(values, before)
+        totals, after = go(*self._lanes(values), jax.tree.map(lambda leaf: jnp.moveaxis(leaf, 0, -1), before))
+        return totals.T, jax.tree.map(lambda leaf: jnp.moveaxis(leaf, -1, 0), after)
 
     def moments(self, values: Mapping[str, Any], smoothed: bool) -> tuple[Discrete, Measured, Increment, Moments]:
         """Mean and triangle of the state at every sample, given the record up to it or the whole of it."""
@@ -105,6 +130,20 @@ class Filtering(eqx.Module):
 def log_likelihoods(prepared: Filtering, values: Mapping[str, Array]) -> Array:
     """Of many sets of values at once."""
     return prepared.log_likelihoods(values)
+
+
+@eqx.filter_jit
+def start(prepared: Filtering, values: Mapping[str, Array]) -> Moments:
+    """See `Filtering.start`."""
+    return prepared.start(values)
+
+
+@eqx.filter_jit
+def go_on(
+    prepared: Filtering, values: Mapping[str, Array], before: Moments, first: Array, last: Array
+) -> tuple[Array, Moments]:
+    """See `Filtering.follow`."""
+    return prepared.follow(values, before, first, last)
 
 
 def filtering(

@@ -1,6 +1,7 @@
 """Samplers, one per file. They see callables and arrays only, and know nothing of mechanics."""
 
 from vibayes.samplers.follow_and_weigh import FollowAndWeigh
+from vibayes.samplers.ibis import IBIS
 from vibayes.samplers.laplace import Laplace
 from vibayes.samplers.metropolis import AdaptiveMetropolis, Metropolis
 from vibayes.samplers.nested import ABCNestedSampling
@@ -11,6 +12,7 @@ from vibayes.samplers.tempered import TemperedSMC
 
 __all__ = [
     "ABCSMC",
+    "IBIS",
     "NUTS",
     "ABCNestedSampling",
     "ABCRejection",

@@ -35,6 +35,10 @@ class Chart(NamedTuple):
         """Logarithm of the volume of the points per unit of volume of the coordinates."""
         return float(np.linalg.slogdet(self.axes)[1] + np.log(self.spreads).sum())
 
+    def unbent(self) -> Chart:
+        """The same cloud by its mean and covariance alone."""
+        return self._replace(bends=(None,) * len(self.bends), spreads=np.ones(len(self.bends)))
+
     def straight(self, points: np.ndarray) -> np.ndarray:
         """Coordinates of points."""
         z = (points - self.centre) @ self.inverse.T

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from vibayes.samplers.likely import Likely, likelihoods, log_prior
+from vibayes.samplers.likely import Likely, Sequential, likelihoods, log_prior
 
 _LENGTHS = 3.0 ** np.arange(1, -7, -1)
 """Tried along a direction."""
@@ -33,6 +33,9 @@ _DIFFERENCE = 0.03
 """Widths, in a central difference."""
 _WIDTHS = 1e-8, 0.03
 _MOST_STEPS = 300
+_BESIDE = 1e-3
+"""Standard deviations of the prior, in a difference of increments."""
+_SCORED_LENGTHS = np.array([0.1, 0.3, 1.0, 3.0, 8.0])
 
 
 class Climbers(NamedTuple):
@@ -75,6 +78,36 @@ def climb(target: Likely, starts: np.ndarray) -> Iterator[Climbers]:
             break
         now = _step(target, slopes_at, now)
         yield now
+
+
+def scored(target: Sequential, points: np.ndarray, steps: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Climb some steps with the curvature that the samples of the record tell (Berndt, Hall, Hall and Hausman 1974).
+
+    With g_t the gradient of the increment of sample t, the curvature of -log π is about I + Σ_t g_t g_tᵀ. Far from a
+    maximum that is too much, so longer steps are tried too.
+
+    Yields:
+        Points, no worse than before, and the inverse curvature at each.
+    """
+    count, size = points.shape
+    values = density(target, points)
+    for _ in range(steps):
+        beside = points[:, None] + _BESIDE * np.concatenate([np.zeros((1, size)), np.eye(size)])
+        beside = beside.reshape(-1, size)
+        increments = target.follow(beside, target.begin(beside), 0, target.samples)[0].reshape(count, size + 1, -1)
+        with np.errstate(invalid="ignore"):
+            slopes = np.nan_to_num((increments[:, 1:] - increments[:, :1]) / _BESIDE, posinf=0.0, neginf=0.0)
+        inverse = np.linalg.inv(np.eye(size) + np.einsum("nit,njt->nij", slopes, slopes))
+        direction = np.einsum("nij,nj->ni", inverse, slopes.sum(axis=2) - points)
+        trials = _SCORED_LENGTHS[:, None] * direction[:, None]
+        far = np.linalg.norm(trials, axis=2, keepdims=True)
+        trials = points[:, None] + trials * np.minimum(1.0, _LONGEST / np.maximum(far, 1e-300))
+        tried = density(target, trials.reshape(-1, size)).reshape(count, -1)
+        which, rows = np.argmax(tried, axis=1), np.arange(count)
+        better = tried[rows, which] > values
+        points = np.where(better[:, None], trials[rows, which], points)
+        values = np.maximum(values, tried[rows, which])
+        yield points, inverse
 
 
 def density(target: Likely, points: np.ndarray) -> np.ndarray:

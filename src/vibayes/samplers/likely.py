@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import numpy as np
 
 from vibayes.errors import InvalidInput
 
+Carried = tuple[np.ndarray, ...]
 _TRIES = 200
 """Draws of the prior per point wanted, where few are possible."""
 
@@ -50,9 +51,27 @@ class Likely(Protocol):
         ...
 
 
+@runtime_checkable
+class Sequential(Likely, Protocol):
+    """A model whose likelihood comes sample by sample."""
+
+    @property
+    def samples(self) -> int:
+        """Of the record."""
+        ...
+
+    def begin(self, points: np.ndarray) -> Carried:
+        """What is carried along the record, before its first sample: arrays with one row per point."""
+        ...
+
+    def follow(self, points: np.ndarray, carried: Carried, first: int, last: int) -> tuple[np.ndarray, Carried]:
+        """Increments of the log-likelihood, (points, last − first), and what is carried on."""
+        ...
+
+
 @dataclass(frozen=True)
 class Sample:
-    """Equally weighted draws of one model's posterior, and its evidence where the method knows it.
+    """Draws of one model's posterior, and its evidence where the method knows it.
 
     Attributes:
         points: (chains, draws, size). Draws that follow one another may be alike; chains are independent.
@@ -63,6 +82,8 @@ class Sample:
         note: what a person must know of the result; empty if all is well.
         maximum: the point of largest posterior density, if it was sought.
         gradients: evaluations of the likelihood together with its gradient, which its target cannot count.
+        weights: of all draws, with a sum of one; without, they are equal.
+        state: what the method needs to go on when more of the record has come.
     """
 
     points: np.ndarray
@@ -73,6 +94,8 @@ class Sample:
     note: str = ""
     maximum: np.ndarray | None = None
     gradients: int = 0
+    weights: np.ndarray | None = None
+    state: Any = None
 
     @property
     def flat(self) -> np.ndarray:

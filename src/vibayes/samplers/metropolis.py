@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.samplers.likely import Likely, Sample, Stage, from_prior, likelihoods, log_prior, within
+from vibayes.samplers.climb import density, scored
+from vibayes.samplers.likely import Likely, Sample, Sequential, Stage, from_prior, likelihoods, log_prior, within
 from vibayes.samplers.moves import Points, move, moves_of, tuned
 from vibayes.samplers.settings import require_counts
 from vibayes.samplers.tempered import TemperedSMC
@@ -27,8 +28,17 @@ _REPORTS = 50
 """Stages per run."""
 _PER_UNKNOWN = 10
 """Particles that chains begin from, at least."""
-_BEGIN_MOVES = 6
-"""Of each particle per level: they need not have forgotten where they began, for chains warm up."""
+_BEGIN_VARIATION, _BEGIN_MOVES = 1.5, 2
+"""Of weights per level, and of each particle: they need not have forgotten where they began, for chains warm up. For
+the same work, many particles with few moves find more modes than few with many."""
+_CLIMBERS, _CLIMB = 24, 8
+"""Particles that climb, and their steps uphill."""
+_BELOW = 3.0
+"""Times the number of unknowns: a climber so far below the highest, in log π, has gone astray."""
+_WIDER = 1.5
+"""Times as wide as climbers lie is the Gaussian around them."""
+_AGAIN, _AGAIN_MOVES = 20, 5
+"""Particles per unknown around there, at most, and moves of each per level."""
 _REFITS = 0.2, 0.5
 """Shares of the warm-up after which the moves take the shape of where the chains have been since the last time."""
 
@@ -147,13 +157,18 @@ class AdaptiveMetropolis:
         """Begin, warm up, draw; all chains at once."""
         particles = max(self.particles, _PER_UNKNOWN * target.size, self.chains)
         begun = None
-        for stage in within(0.0, 0.3, TemperedSMC(particles, max_moves=_BEGIN_MOVES).sample(rng, target)):
+        for stage in within(0.0, 0.3, TemperedSMC(particles, _BEGIN_VARIATION, _BEGIN_MOVES).sample(rng, target)):
             begun = stage.sample
             yield replace(stage, name="begin")
         assert begun is not None
+        if isinstance(target, Sequential):
+            for stage in within(0.3, 0.4, _improved(rng, target, begun)):
+                begun = stage.sample
+                yield replace(stage, name="begin")
+        assert begun is not None
         cloud = Points(begun.points[0], begun.log_likelihoods[0])
-        moves = moves_of(cloud.points, np.ones(particles))
-        chains = cloud.of(rng.choice(particles, self.chains, replace=False))
+        chains = cloud.of(rng.choice(len(cloud.points), self.chains, replace=len(cloud.points) < self.chains))
+        moves = moves_of(cloud.points, np.ones(len(cloud.points)))
         visited = []
         for number in range(self.warmup):
             chains, made = move(rng, target, chains, moves)
@@ -164,7 +179,7 @@ class AdaptiveMetropolis:
                 seen = np.concatenate([*visited, cloud.points] if few else visited)
                 moves, visited = moves_of(seen, np.ones(len(seen)), moves), []
             if number % max(self.warmup // _REPORTS, 1) == 0:
-                yield Stage("warm up", 0.3 + 0.2 * number / self.warmup, made.accepted, begun)
+                yield Stage("warm up", 0.4 + 0.1 * number / self.warmup, made.accepted, begun)
         kept, log_weights = _Kept(self.chains, self.draws, target.size), []
         for number in range(self.draws):
             chains, made = move(rng, target, chains, moves)
@@ -174,6 +189,53 @@ class AdaptiveMetropolis:
                 evidence, error = _evidence(np.concatenate(log_weights), begun)
                 assert stage.sample is not None
                 yield replace(stage, sample=replace(stage.sample, log_evidence=evidence, log_evidence_error=error))
+
+
+def _improved(rng: np.random.Generator, target: Sequential, begun: Sample) -> Iterator[Stage]:
+    """The result of a rough tempered SMC, made good: climb from some of its particles, and begin anew around there.
+
+    Where the posterior is narrow and bent, or full of small humps, few particles with few moves end below it, and
+    would be long in getting there at random.
+    """
+    cloud = begun.points[0]
+    chosen = np.linspace(0, len(cloud) - 1, min(_CLIMBERS, len(cloud))).astype(int)
+    *_, (points, inverse) = scored(target, cloud[chosen], _CLIMB)
+    heights = density(target, points)
+    high = heights > heights.max() - _BELOW * target.size
+    points, inverse = points[high], inverse[high].mean(axis=0)
+    around = _Around(target, points.mean(axis=0), np.cov(points.T, ddof=0).reshape(inverse.shape) + inverse)
+    count = min(len(cloud), _AGAIN * target.size)
+    for stage in TemperedSMC(count, max_moves=_AGAIN_MOVES).sample(rng, around):
+        assert stage.sample is not None
+        found = around.there(stage.sample.flat)
+        logs = stage.sample.log_likelihoods - around.correction(stage.sample.flat)
+        yield replace(stage, sample=replace(stage.sample, points=found[None], log_likelihoods=logs))
+
+
+class _Around:
+    """A target in coordinates y in which a wide Gaussian q around some points is the standard normal.
+
+    What a sampler takes for its prior is q, and for its likelihood π / q; so the evidence is the same.
+    """
+
+    def __init__(self, target: Likely, mean: np.ndarray, covariance: np.ndarray):
+        self.target, self.mean = target, mean
+        self.name, self.size, self.prior_probability = target.name, target.size, target.prior_probability
+        self.traceable = None
+        self.root = _WIDER * np.linalg.cholesky(covariance)
+        self.log_volume = float(np.sum(np.log(np.diag(self.root))))
+
+    def there(self, y: np.ndarray) -> np.ndarray:
+        """In the coordinates of the target."""
+        return self.mean + y @ self.root.T
+
+    def correction(self, y: np.ndarray) -> np.ndarray:
+        """log (prior / q)."""
+        return log_prior(self.there(y)) - log_prior(y) + self.log_volume
+
+    def log_likelihood(self, points: np.ndarray) -> np.ndarray:
+        """log (π / q)."""
+        return likelihoods(self.target, self.there(points)) + self.correction(points)
 
 
 def _evidence(log_weights: np.ndarray, begun: Sample) -> tuple[float, float]:

@@ -1,16 +1,21 @@
-"""Two ways to move points of a density: walk to beside where they are, or jump to anywhere that other points are.
+"""Three ways to move points of a density: walk to beside where they are, jump to anywhere that other points are, or
+forget one coordinate.
 
-Both follow a cloud of points of the density, in pieces k with coordinates y_k and a density q = Σ_k q_k (`pieces`):
+Two follow a cloud of points of the density, in pieces k with coordinates y_k and a density q = Σ_k q_k (`pieces`):
 
-    walk:  in the coordinates of a piece, drawn with the probability q_k(z) / q(z),   y' = y + s ξ,   ξ standard normal,
-    jump:  z' ~ q.
+    walk:    in the coordinates of a piece, drawn with the probability q_k(z) / q(z), y' = y + s ξ, ξ standard normal,
+    jump:    z' ~ q,
+    forget:  one coordinate of z, any of them, is drawn from its prior.
 
 With π(z) = N(z; 0, I) L(z)^power, a move is made with the probability
 
     min(1, r π(z') / π(z)),        r = q(z) / q(z') for a jump,        r = q_k(z') q(z) / (q_k(z) q(z')) for a walk,
+                                   r = N(z; 0, I) / N(z'; 0, I) to forget,
 
 and a point that is not moved counts once more. That leaves π as it is, whatever the cloud, as long as the cloud is not
 the points that are moved. Jumps find their way from piece to piece and along bends; walks go where the cloud is wrong.
+To forget is mostly in vain, but it finds what no point has found yet: a spring that yields where all points take it for
+elastic, and so agree on nothing about its yield force.
 """
 
 from __future__ import annotations
@@ -31,6 +36,11 @@ _JUMPS = 0.2, 0.8
 _WORTH = 0.3
 """A jump forgets where it came from, a walk does so in some multiple of `size` steps: jumps are worth it if a share of
 more than this by `size` is made."""
+_FORGOTTEN = 0.1
+"""Correlation of where points are with where they began, in each direction, that ends the moves."""
+_RESTING, _WAIT = 0.95, 10
+"""A correlation that has not fallen to this share of itself in so many moves does not fall any more, and they end too:
+points do not find the way from one mode to the other."""
 
 
 class Points(NamedTuple):
@@ -54,6 +64,8 @@ class Moves(NamedTuple):
     """Share of jumps among the moves."""
     jumped: float = np.nan
     """Share of jumps that were made, of late."""
+    forgets: float = 0.0
+    """Share of moves that forget a coordinate."""
 
 
 class Made(NamedTuple):
@@ -63,16 +75,23 @@ class Made(NamedTuple):
     """With which probability each was made."""
     jump: np.ndarray
     """Whether it was a jump."""
+    walk: np.ndarray
+    """Whether it was a walk."""
     log_weights: np.ndarray
     """Logarithm of π / q where jumps lead: independent numbers, whose mean is the evidence if the power is 1."""
-    accepted: float
-    """Share of moves that were made."""
+    accept: np.ndarray
+    """Which were made."""
+
+    @property
+    def accepted(self) -> float:
+        """Share of moves that were made."""
+        return float(self.accept.mean())
 
 
-def moves_of(points: np.ndarray, weights: np.ndarray, before: Moves | None = None) -> Moves:
-    """Moves that follow the shape of weighted points, with the step and the share of jumps as before."""
+def moves_of(points: np.ndarray, weights: np.ndarray, before: Moves | None = None, forgets: float = 0.0) -> Moves:
+    """Moves that follow the shape of weighted points, otherwise as before."""
     pieces = pieces_of(points, weights)
-    return before._replace(pieces=pieces) if before else Moves(pieces)
+    return before._replace(pieces=pieces) if before else Moves(pieces, forgets=forgets)
 
 
 def move(
@@ -81,36 +100,74 @@ def move(
     """Propose one move for every point, with one call of the likelihood for all, and make those that are accepted."""
     now, logs = points
     count, size = now.shape
-    jump = rng.random(count) < moves.jumps
+    kind = rng.random(count)
+    forget, jump = kind < moves.forgets, kind >= 1.0 - (1.0 - moves.forgets) * moves.jumps
     before = moves.pieces.log_densities(now)
     density = np.logaddexp.reduce(before)
     which = _drawn(rng, before - density)
     proposed = _walk(rng, moves.pieces, now, which, moves.step * _BEST_WALK / np.sqrt(size))
     proposed[jump] = moves.pieces.draw(rng, int(jump.sum()))
+    proposed[forget] = _without_one(rng, now[forget])
     values = likelihoods(target, proposed)
     after = moves.pieces.log_densities(proposed)
     log_ratio = density - np.logaddexp.reduce(after)
     number = np.arange(count)
     with np.errstate(invalid="ignore"):  # where q is zero, so is the chance
         log_ratio += np.where(jump, 0.0, after[which, number] - before[which, number])
-        log_ratio += power * (values - logs) + log_prior(proposed) - log_prior(now)
+        log_ratio = np.where(forget, 0.0, log_ratio + log_prior(proposed) - log_prior(now)) + power * (values - logs)
     chance = np.exp(np.minimum(np.where(np.isnan(log_ratio), -np.inf, log_ratio), 0.0))
     accept = rng.random(count) < chance
     moved = Points(np.where(accept[:, None], proposed, now), np.where(accept, values, logs))
     log_prior_there = log_prior(proposed) - 0.5 * size * np.log(2.0 * np.pi)
     log_weights = power * values + log_prior_there - np.logaddexp.reduce(after)
-    return moved, Made(chance, jump, log_weights[jump], float(accept.mean()))
+    return moved, Made(chance, jump, ~(jump | forget), log_weights[jump], accept)
 
 
 def tuned(moves: Moves, made: Made, gain: float) -> Moves:
     """Moves of which more will be made: a better step (Robbins-Monro), and jumps as often as they are worth it."""
-    walked, jumped = made.chance[~made.jump], made.chance[made.jump]
+    walked, jumped = made.chance[made.walk], made.chance[made.jump]
     step = moves.step * np.exp(gain * (walked.mean() - _WANTED)) if len(walked) else moves.step
     rate = moves.jumped
     if len(jumped):
         rate = jumped.mean() if np.isnan(rate) else rate + min(gain, 1.0) * (jumped.mean() - rate)
     worth = rate > _WORTH / len(moves.pieces.charts[0].centre)
     return moves._replace(step=float(np.clip(step, 1e-4, 10.0)), jumps=_JUMPS[int(worth)], jumped=float(rate))
+
+
+def _without_one(rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
+    """The points, with one coordinate of each drawn from the prior."""
+    points, rows = points.copy(), np.arange(len(points))
+    points[rows, rng.integers(points.shape[1], size=len(points))] = rng.standard_normal(len(points))
+    return points
+
+
+class Memory:
+    """What moved points still know of where they began."""
+
+    def __init__(self, start: np.ndarray):
+        self._start = start
+        self._left = [np.ones(start.shape[1])]
+
+    def gone(self, now: np.ndarray) -> bool:
+        """Whether it is gone in every direction, or does not go any further."""
+        self._left.append(correlations(self._start, now))
+        forgotten = self._left[-1] < _FORGOTTEN + 1.0 / np.sqrt(len(now))
+        resting = self._left[-1] > _RESTING * self._left[-_WAIT] if len(self._left) > _WAIT else False
+        return bool(np.all(forgotten | resting))
+
+    @property
+    def left(self) -> float:
+        """Correlation in the worst direction."""
+        return float(self._left[-1].max())
+
+
+def correlations(start: np.ndarray, now: np.ndarray) -> np.ndarray:
+    """Of where points are with where they began, along each principal direction of the cloud."""
+    away, moved = start - start.mean(axis=0), now - now.mean(axis=0)
+    directions = np.linalg.eigh(away.T @ away)[1]
+    away, moved = away @ directions, moved @ directions
+    scale = np.linalg.norm(away, axis=0) * np.linalg.norm(moved, axis=0)
+    return np.sum(away * moved, axis=0) / np.maximum(scale, 1e-300)
 
 
 def _drawn(rng: np.random.Generator, logs: np.ndarray) -> np.ndarray:

@@ -97,6 +97,11 @@ def pieces_of(points: np.ndarray, weights: np.ndarray) -> Pieces:
     return _made(points, weights, best)
 
 
+def one_piece(points: np.ndarray, weights: np.ndarray) -> Pieces:
+    """A weighted cloud taken for one Gaussian."""
+    return Pieces((chart(points, weights).unbent(),), np.ones(1))
+
+
 def _made(points: np.ndarray, weights: np.ndarray, members: list[np.ndarray]) -> Pieces:
     shares = np.array([weights[mine].sum() for mine in members])
     return Pieces(tuple(_chart(points[mine], weights[mine]) for mine in members), shares / shares.sum())

@@ -25,16 +25,13 @@ import numpy as np
 
 from vibayes.errors import InvalidInput
 from vibayes.samplers.likely import Likely, Sample, Stage, from_prior
-from vibayes.samplers.moves import Moves, Points, move, moves_of, tuned
+from vibayes.samplers.moves import Memory, Moves, Points, move, moves_of, tuned
 from vibayes.samplers.settings import require_counts, require_within
 
-_FORGOTTEN = 0.1
-"""Correlation of where particles are with where they began, in each direction, that ends the moves of a level."""
-_RESTING, _WAIT = 0.95, 10
-"""A correlation that has not fallen to this share of itself in so many moves does not fall any more, and they end too:
-particles do not find the way from one mode to the other."""
 _STUCK = 0.5
 """Such a correlation at the end of the moves that is worth a note."""
+_FORGETS = 0.2
+"""Share of moves that forget a coordinate."""
 _PER_UNKNOWN = 5
 """Particles, at least."""
 _SMALLEST = 1e-15
@@ -90,7 +87,7 @@ class TemperedSMC:
             log_evidence += float(np.logaddexp.reduce(logs)) - float(np.log(self.particles))
             weights = np.exp(logs - np.logaddexp.reduce(logs))
             variance = luck + family_variance(weights, ancestors)
-            moves = moves_of(particles.points, weights, moves)
+            moves = moves_of(particles.points, weights, moves, _FORGETS)
             chosen = systematic(rng, weights)
             particles, ancestors = particles.of(chosen), ancestors[chosen]
             power = min(power + growth, 1.0)
@@ -108,17 +105,14 @@ class TemperedSMC:
 
     def _stir(self, rng, target, particles: Points, moves: Moves, power: float) -> tuple[Points, Moves, float, float]:
         """Moved particles, tuned moves, share of moves made, and the correlation that is left."""
-        start, accepted, left = particles.points, [], [np.ones(particles.points.shape[1])]
-        for number in range(self.max_moves):
+        memory, accepted = Memory(particles.points), []
+        while len(accepted) < self.max_moves:
             particles, made = move(rng, target, particles, moves, power)
-            moves = tuned(moves, made, 1.0 / np.sqrt(1.0 + number))
+            moves = tuned(moves, made, 1.0 / np.sqrt(1.0 + len(accepted)))
             accepted.append(made.accepted)
-            left.append(correlations(start, particles.points))
-            forgotten = left[-1] < _FORGOTTEN + 1.0 / np.sqrt(len(start))
-            resting = left[-1] > _RESTING * left[-_WAIT] if len(left) > _WAIT else False
-            if np.all(forgotten | resting):
+            if memory.gone(particles.points):
                 break
-        return particles, moves, float(np.mean(accepted)), float(left[-1].max())
+        return particles, moves, float(np.mean(accepted)), memory.left
 
 
 def next_power(log_likelihoods: np.ndarray, power: float, variation: float) -> float:
@@ -159,15 +153,6 @@ def family_variance(weights: np.ndarray, ancestors: np.ndarray) -> float:
     """Variance of the logarithm of the evidence, from what each of the first particles has left."""
     left = np.bincount(ancestors, weights, minlength=len(weights))
     return float(np.sum((left - 1.0 / len(weights)) ** 2))
-
-
-def correlations(start: np.ndarray, now: np.ndarray) -> np.ndarray:
-    """Of where points are with where they began, along each principal direction of the cloud."""
-    away, moved = start - start.mean(axis=0), now - now.mean(axis=0)
-    directions = np.linalg.eigh(away.T @ away)[1]
-    away, moved = away @ directions, moved @ directions
-    scale = np.linalg.norm(away, axis=0) * np.linalg.norm(moved, axis=0)
-    return np.sum(away * moved, axis=0) / np.maximum(scale, 1e-300)
 
 
 def _note(power: float, stuck: int) -> str:
