@@ -33,7 +33,7 @@ def posed(record: vb.Record, noise: list[float]) -> vb.Problem:
 
 if __name__ == "__main__":
     chosen = options(__doc__)
-    samples, short, draws = (301, 101, 20) if chosen.quick else (SAMPLES, 501, 100)
+    samples, short, draws = (301, 101, 20) if chosen.quick else (SAMPLES, 501, 90)
     measured = measure(oscillator(), TRUTH, chosen.seed, RATE, samples, RESPONSES, refinement=40)
     whole, beginning = (posed(r, measured.noise) for r in (measured.record, measured.record.segment(0, short)))
     method = vb.AdaptiveMetropolis(draws=draws, chains=32, warmup=20, particles=100)
