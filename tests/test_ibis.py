@@ -74,7 +74,7 @@ def off(sample, mean, covariance):
 def test_posterior_and_evidence_of_every_prefix_are_exact(walks, noise):
     """With little noise the first samples tell too much at once, and are taken in powers."""
     target = line(noise=noise)
-    seen, state = {}, ibis.State(*[np.empty(0)] * 6)  # type: ignore[arg-type]
+    seen, state = {}, ibis.State(*[np.empty(0)] * 7)  # type: ignore[arg-type]
     for stage in IBIS(particles=2000, walks=walks).sample(np.random.default_rng(0), target):
         assert stage.sample is not None
         state = stage.sample.state

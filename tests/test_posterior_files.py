@@ -90,6 +90,14 @@ def test_weighted_draws_become_equal_for_arviz_and_come_back_as_they_were():
     same(model, vb.from_arviz(data, problem))
 
 
+def test_draws_along_the_record_keep_their_weights(tmp_path):
+    posterior = vb.infer(0, posed(), vb.IBIS(particles=60))
+    vb.write_posterior(posterior, tmp_path / "run.nc")
+    again = vb.read_posterior(tmp_path / "run.nc", posed())
+    assert np.array_equal(again.selected.weights, posterior.selected.weights)
+    assert again.summary() == posterior.summary() and np.ptp(posterior.selected.weights) > 0
+
+
 def test_draws_of_another_program_are_taken(posterior):
     model = posterior["oscillator"]
     chains = {name: values.reshape(4, -1) for name, values in model.draws.items()}

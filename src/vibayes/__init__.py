@@ -24,6 +24,7 @@ from vibayes.problem import Problem  # noqa: E402
 from vibayes.record import Record  # noqa: E402
 from vibayes.samplers import *  # noqa: E402, F403
 from vibayes.simulation import *  # noqa: E402, F403
+from vibayes.streaming import update  # noqa: E402
 from vibayes.structure import *  # noqa: E402, F403
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "distinct_slopes",
     "infer",
     "predict",
+    "update",
     *excitation.__all__,
     *filters.__all__,
     *io.__all__,

@@ -82,7 +82,7 @@ def infer(
             raise InvalidInput(f"infer.{name}", "a positive number", repr(limit), "leave it out for no limit")
     rng = _generator(key)
     start = time.perf_counter()
-    show = _listener(progress, problems)
+    show = listener(progress, problems)
     limits = partial(_spent, max_simulations=max_simulations, max_seconds=max_seconds)
     if isinstance(method, LikelihoodSampler):
         return sampled(rng, problems, method, show, limits, start)
@@ -138,7 +138,8 @@ def _generator(key: Any) -> np.random.Generator:
         raise InvalidInput("infer.key", "a whole number or a JAX key", repr(key), "write infer(0, ...)") from None
 
 
-def _listener(progress: Any, problems: Sequence[Problem]) -> Callable[[Level], Any]:
+def listener(progress: Any, problems: Sequence[Problem]) -> Callable[[Level], Any]:
+    """What is called with every level."""
     if progress is True:
         return Progress([problem.name for problem in problems], sys.stderr)
     return progress if callable(progress) else (lambda level: None)

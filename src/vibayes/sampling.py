@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,17 @@ def sampled(
 ) -> Posterior:
     """One model after the other; what there is if a limit or the keyboard ends it."""
     targets = [ProblemTarget(problem) for problem in problems]
+    return followed(targets, [partial(method.sample, rng)] * len(targets), show, spent, start)
+
+
+def followed(
+    targets: Sequence[ProblemTarget],
+    runs: Sequence[Callable[[ProblemTarget], Iterator[Stage]]],
+    show: Callable[[Level], Any],
+    spent: Callable[[Level], str],
+    start: float,
+) -> Posterior:
+    """The stages of a run for each target, and the posterior of what they give."""
     doubted, guessed = (
         [said if len(targets) == 1 else f"{t.name}: {said}" for t in targets for said in ask(t)]
         for ask in (doubts, unfelt)
@@ -39,8 +51,8 @@ def sampled(
     samples: list[Sample | None] = [None] * len(targets)
 
     def levels():
-        for number, target in enumerate(targets):
-            for stage in method.sample(rng, target):
+        for number, (target, run) in enumerate(zip(targets, runs, strict=True)):
+            for stage in run(target):
                 samples[number] = stage.sample or samples[number]
                 yield _level(stage, targets, samples, number, start)
 

@@ -124,6 +124,7 @@ def model_of(groups: dict[str, Any], problem: Problem, where: str) -> ModelPoste
         return np.asarray(stats[name], float).ravel() if name in stats else otherwise
 
     logs = statistic("log_likelihood", np.empty(0))
+    weights = statistic("weight", np.full(chains * each, 1.0 / max(chains * each, 1)))
     sample = None
     if not ours or told["sampled"]:
         points = [_normal_scores(problem.priors[name], values) for name, values in table.items()]
@@ -137,6 +138,7 @@ def model_of(groups: dict[str, Any], problem: Problem, where: str) -> ModelPoste
             str(told.get("note", "")),
             np.atleast_1d(told["maximum"]) if "maximum" in told else None,
             int(told.get("gradients", 0)),
+            weights if "weighted_posterior" in groups else None,
         )
     return ModelPosterior(
         problem=problem,
@@ -145,7 +147,7 @@ def model_of(groups: dict[str, Any], problem: Problem, where: str) -> ModelPoste
         log_evidence=float(told.get("log_evidence", np.nan)),
         log_evidence_error=float(told.get("log_evidence_error", np.nan)),
         draws=draws,
-        weights=statistic("weight", np.full(chains * each, 1.0 / max(chains * each, 1))),
+        weights=weights,
         distances=statistic("distance", np.empty(0)),
         simulations=int(told.get("simulations", 0)),
         failures=int(told.get("failures", 0)),

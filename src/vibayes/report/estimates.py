@@ -58,8 +58,8 @@ def figure_of_estimate(
         low, high = mean - half * deviation, mean + half * deviation
         axes.fill_between(times, low, high, color=COLOURS[0], alpha=0.3, linewidth=0, label=f"{100 * share:g} % band")
         if truth is not None and name in truth:
-            axes.plot(times, np.asarray(truth[name])[shown], color=GREY, linewidth=1.2, label=label)
-        axes.plot(times, mean, color=COLOURS[0], linewidth=1.0, label="estimate")
+            axes.plot(times, np.asarray(truth[name])[shown], color=GREY, linewidth=2.4, alpha=0.5, label=label)
+        axes.plot(times, mean, color=COLOURS[0], linewidth=0.9, label="estimate")
         tidy(axes, "", name.replace(" of ", "\nof "))
     grid[-1, 0].set_xlabel("time (s)")
     grid[0, 0].set_xlim(times[0], times[-1])

@@ -50,6 +50,7 @@ class Rejuvenation(NamedTuple):
 class State:
     """Where a run is: all that it needs to go on, when more of the record has come."""
 
+    method: IBIS
     rng: np.random.Generator
     points: np.ndarray
     carried: Carried
@@ -128,7 +129,7 @@ class IBIS:
         """Particles of the prior."""
         count = self.particles
         points = rng.standard_normal((count, target.size))
-        return State(rng, points, target.begin(points), np.zeros(count), np.zeros(count), np.arange(count))
+        return State(self, rng, points, target.begin(points), np.zeros(count), np.zeros(count), np.arange(count))
 
     def proceed(self, state: State, target: Sequential) -> Iterator[Stage]:
         """Go on to the end of what there is of the record."""

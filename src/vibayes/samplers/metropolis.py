@@ -120,9 +120,10 @@ class AdaptiveMetropolis:
     """Many chains that learn together, from where all of them have been, how to move.
 
     They begin at the particles of a short tempered SMC, which finds the posterior however small it is within the
-    prior. While they warm up, moves take the shape of the draws of all chains (after Haario et al. 2001) and become as
-    long as is best. Then the moves stay as they are and draws are kept. Some moves are jumps to draws of a known
-    density (`moves`), which lead from mode to mode, and tell the evidence at no further cost.
+    prior; where the likelihood comes sample by sample, some of these climb by what the samples tell, and another one
+    begins around there. While they warm up, moves take the shape of the draws of all chains (after Haario et al. 2001)
+    and become as long as is best. Then the moves stay as they are and draws are kept. Some moves are jumps to draws of
+    a known density (`moves`), which lead from mode to mode, and tell the evidence at no further cost.
 
     Args:
         draws: kept of each chain.
