@@ -12,7 +12,8 @@ from vibayes.samplers.climb import scored
 from vibayes.samplers.diagnostics import mcse_mean
 from vibayes.samplers.ibis import IBIS
 from vibayes.samplers.likely import finished
-from vibayes.samplers.metropolis import AdaptiveMetropolis
+from vibayes.samplers.metropolis import AdaptiveMetropolis, _improved
+from vibayes.samplers.tempered import TemperedSMC
 from vibayes.targets import ProblemTarget
 
 
@@ -159,6 +160,17 @@ def test_chains_on_a_narrow_posterior_and_their_evidence_are_exact(noise):
         assert np.all(np.abs(features.mean(axis=(0, 1)) - [0, 0, 1, 1]) < 4.0 * mcse_mean(features))
         assert abs(sample.log_evidence - evidence) < 4.0 * sample.log_evidence_error
         assert np.allclose(sample.log_likelihoods, target.log_likelihood(sample.flat).reshape(24, 100))
+
+
+def test_a_second_beginning_around_climbers_has_the_same_evidence():
+    target = line(noise=0.03)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        begun = finished(TemperedSMC(100, 1.5, 2).sample(rng, target))
+        *_, last = _improved(rng, target, begun)
+        assert last.sample is not None
+        assert abs(last.sample.log_evidence - target.exact(120)[2]) < 4.0 * last.sample.log_evidence_error < 2.0
+        assert np.allclose(last.sample.log_likelihoods[0], target.log_likelihood(last.sample.flat))
 
 
 class Mirrored(Line):

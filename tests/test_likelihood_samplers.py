@@ -332,3 +332,32 @@ def test_a_bent_cloud_is_cut_and_a_round_one_is_not():
     assert len(pieces_of(bent @ [[0.8, 0.6], [-0.6, 0.8]], np.ones(2000)).charts) > 1
     assert len(pieces_of(rng.normal(size=(2000, 6)), np.ones(2000)).charts) == 1
     assert np.allclose(pieces_of(apart, np.ones(2000)).shares, [0.25, 0.75])
+
+
+@pytest.mark.parametrize("how", [{"jumps": 0.0}, {"jumps": 1.0}, {"forgets": 1.0}, {"forgets": 0.3}], ids=str)
+def test_every_way_of_moving_keeps_the_density(how):
+    """Points of N(0.4, 1/2) in each coordinate stay so: with the likelihood exp(-(z - 0.8)² / 2)."""
+    rng = np.random.default_rng(0)
+
+    def log_likelihood(z):
+        return -0.5 * np.sum((z - 0.8) ** 2, axis=1)
+
+    target = Toy(lambda z, _: log_likelihood(z), 2, 0.0, np.asarray, np.zeros(2))
+    start = 0.4 + np.sqrt(0.5) * rng.normal(size=(20_000, 2))
+    pieces = pieces_of(0.4 + np.sqrt(0.5) * rng.normal(size=(500, 2)), np.ones(500))
+    points = Points(start, log_likelihood(start))
+    for _ in range(8):
+        points, made = move(rng, target, points, Moves(pieces, **how))
+        assert 0.2 < made.accepted < 1.0
+    rounded = (points.points - 0.4) / np.sqrt(0.5)
+    assert np.allclose(points.log_likelihoods, log_likelihood(points.points))
+    assert np.all(np.abs(rounded.mean(axis=0)) < 4.0 / np.sqrt(20_000))
+    assert np.all(np.abs(np.mean(rounded**2, axis=0) - 1.0) < 4.0 * np.sqrt(2.0 / 20_000))
+    assert np.mean(points.points != start) > 0.9
+
+
+def test_evidence_of_chains_scatters_as_it_says():
+    target, method = gaussian(), AdaptiveMetropolis(draws=100, chains=24, warmup=60, particles=200)
+    samples = [run(method, target, seed) for seed in range(60)]
+    scores = [(sample.log_evidence - target.log_evidence) / sample.log_evidence_error for sample in samples]
+    assert 0.65 < np.sqrt(np.mean(np.square(scores))) < 1.37  # of 60 normal scores: 4 standard errors
