@@ -24,10 +24,6 @@ from vibayes.filters.verb import go_on, log_likelihoods, start
 from vibayes.problem import Problem
 from vibayes.simulation.cores import cores
 
-_AT_ONCE = 16
-"""Points that a call of the compiled program takes; it is compiled for that number alone."""
-
-
 @dataclass
 class ProblemTarget:
     """One problem, with a count of what it has cost."""
@@ -69,7 +65,7 @@ class ProblemTarget:
         result = np.full(len(points), -np.inf)
         if allowed.any():
             chosen = {name: value[allowed] for name, value in values.items()}
-            (result[allowed],) = _in_parts(lambda some: (log_likelihoods(self._filtering, some),), (chosen,))
+            (result[allowed],) = self._in_parts(lambda some: (log_likelihoods(self._filtering, some),), (chosen,))
         self._tell(int(allowed.sum()), int(np.sum(allowed & ~np.isfinite(result))))
         return np.where(np.isfinite(result), result, -np.inf)
 
@@ -81,7 +77,7 @@ class ProblemTarget:
     def begin(self, points: np.ndarray) -> tuple[np.ndarray, ...]:
         """What is carried along the record, before its first sample: arrays with one row per point."""
         values, allowed = self._allowed(points)
-        carried = _in_parts(lambda some: start(self._filtering, some), (values,))
+        carried = self._in_parts(lambda some: start(self._filtering, some), (values,))
         carried[0][~allowed] = np.nan  # so that no increment is a number
         return carried
 
@@ -95,7 +91,7 @@ class ProblemTarget:
             totals, after = go_on(self._filtering, values, Moments(*carried), *ends)
             return (totals, *after)
 
-        totals, *after = _in_parts(go, (self.values(points), *carried))
+        totals, *after = self._in_parts(go, (self.values(points), *carried))
         self._steps += len(points) * (last - first)
         whole, self._steps = divmod(self._steps, self.samples)
         increments = totals[:, first:last]
@@ -115,6 +111,22 @@ class ProblemTarget:
         if failed and not self.count.first_failure:
             self.count.first_failure = "the filter lost the record: its likelihood is not a number"
 
+    def _in_parts(self, compute: Callable[..., tuple[Any, ...]], rows: Any) -> tuple[np.ndarray, ...]:
+        """Arrays of a function whose arguments have one row per point: batches of one size, for which alone it is
+        compiled, on every core.
+        """
+        count, size = len(jax.tree.leaves(rows)[0]), self._filtering.at_once
+
+        def part(first: int) -> list[np.ndarray]:
+            chosen = np.minimum(np.arange(first, first + size), count - 1)
+            some = jax.tree.map(lambda each: jnp.asarray(np.asarray(each)[chosen]), rows)
+            return [np.array(each)[: count - first] for each in compute(*some)]
+
+        workers = cores() if jax.default_backend() == "cpu" else 1
+        with ThreadPoolExecutor(workers) as pool:
+            parts = list(pool.map(part, range(0, count, size)))
+        return tuple(np.concatenate(each) for each in zip(*parts, strict=True))
+
     def traceable(self, point: jax.Array) -> jax.Array:
         """Log-likelihood of one point, for JAX to differentiate."""
         shares = jax.scipy.special.ndtr(point)
@@ -124,18 +136,3 @@ class ProblemTarget:
             kept = jnp.all(jnp.asarray(constraint({name: value[None] for name, value in values.items()})))
             total = jnp.where(kept, total, -jnp.inf)
         return total
-
-
-def _in_parts(compute: Callable[..., tuple[Any, ...]], rows: Any) -> tuple[np.ndarray, ...]:
-    """Arrays of a function whose arguments have one row per point: batches of one size, on every core."""
-    count = len(jax.tree.leaves(rows)[0])
-
-    def part(first: int) -> list[np.ndarray]:
-        chosen = np.minimum(np.arange(first, first + _AT_ONCE), count - 1)
-        some = jax.tree.map(lambda each: jnp.asarray(np.asarray(each)[chosen]), rows)
-        return [np.array(each)[: count - first] for each in compute(*some)]
-
-    workers = cores() if jax.default_backend() == "cpu" else 1
-    with ThreadPoolExecutor(workers) as pool:
-        parts = list(pool.map(part, range(0, count, _AT_ONCE)))
-    return tuple(np.concatenate(each) for each in zip(*parts, strict=True))

@@ -23,6 +23,9 @@ Array = Any
 _STRAIGHT = StraightLines()
 _FEW = 30
 """States of filters whose sets are computed side by side: more take long to compile."""
+_TINY, _OF_TINY, _OF_OTHERS = 6, 64, 32
+"""States of a tiny structure, and how many sets are best computed at once, of it and of others: so many that loops over
+them are long, and so few that they stay close to the processor."""
 
 
 class Filtering(eqx.Module):
@@ -60,6 +63,11 @@ class Filtering(eqx.Module):
         """Number of states."""
         own = sum(len(link.element.states) for link in self.structure.links) + 2 * len(self.structure.masses)
         return own + sum(process.order for process in self.structure.processes if process is not None)
+
+    @property
+    def at_once(self) -> int:
+        """Number of sets that are best computed in one call."""
+        return _OF_TINY if self._size <= _TINY else _OF_OTHERS
 
     def _prepared(self, values: Mapping[str, Any]) -> tuple[Discrete, Measured, Moments]:
         bound = as_arrays(bind(self.structure, dict(values)))
