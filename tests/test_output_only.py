@@ -80,7 +80,6 @@ def test_a_method_without_evidence_says_so(record, problem):
         (lambda r: vb.Problem(shaken(), r, PRIORS, noise=0.0), "positive standard deviations"),
         (lambda r: vb.Problem(shaken(), r, {"k": PRIORS["k"]}, noise="sigma"), "none for S0, sigma"),
         (lambda r: vb.infer(0, vb.Problem(shaken(), r, PRIORS, noise="sigma"), vb.FollowAndWeigh()), "likelihood"),
-        (lambda r: vb.Problem(shaken().driven_by(None), r, PRIORS, noise="sigma"), "none without random inputs"),
     ],
 )
 def test_what_cannot_be_inferred_is_refused_in_words(make, words, record):

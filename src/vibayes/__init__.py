@@ -9,7 +9,7 @@ from vibayes.compilation import keep_compiled_programs  # noqa: E402
 
 keep_compiled_programs()
 
-from vibayes import excitation, filters, io, samplers, simulation, structure  # noqa: E402
+from vibayes import excitation, filters, io, samplers, simulation, solvers, structure  # noqa: E402
 from vibayes.constraints import Increasing, distinct_slopes  # noqa: E402
 from vibayes.distance import NMSE  # noqa: E402
 from vibayes.errors import IdentifiabilityWarning, InvalidInput  # noqa: E402
@@ -24,6 +24,7 @@ from vibayes.problem import Problem  # noqa: E402
 from vibayes.record import Record  # noqa: E402
 from vibayes.samplers import *  # noqa: E402, F403
 from vibayes.simulation import *  # noqa: E402, F403
+from vibayes.solvers import *  # noqa: E402, F403
 from vibayes.streaming import update  # noqa: E402
 from vibayes.structure import *  # noqa: E402, F403
 
@@ -45,6 +46,7 @@ __all__ = [
     "update",
     *excitation.__all__,
     *filters.__all__,
+    *solvers.__all__,
     *io.__all__,
     *samplers.__all__,
     *simulation.__all__,

@@ -82,7 +82,8 @@ def _at_rest(structure: Structure, interval: float, values: Mapping[str, Any]) -
         rest = jnp.concatenate([model.rest, jnp.zeros(model.size - model.system.size)])
         given = jnp.zeros(structure.processes.count(None))
         read = jax.jacfwd(lambda x: model.measure(x[:, None], 0, given)[:, 0])(rest)
-        return model.slope, model.full, read, model.noise
+        pushed = model.given_full[:, : len(given)]
+        return model.slope, model.full, read, jnp.concatenate([model.noise, pushed], axis=1)
 
     return jax.vmap(one)(values) if values else jax.tree.map(lambda each: each[None], one({}))
 

@@ -69,13 +69,13 @@ def infer(
         ('decay', True)
     """
     problems = _require_problems(problems)
-    random = any(problem.random for problem in problems)
+    likely = any(problem.likely for problem in problems)
     if method is None:
-        method = TemperedSMC() if random else FollowAndWeigh()
+        method = TemperedSMC() if likely else FollowAndWeigh()
     if not isinstance(method, Sampler | LikelihoodSampler) or isinstance(method, type):
         raise InvalidInput("infer.method", "a method of inference", repr(method), "try FollowAndWeigh()")
-    if random and not isinstance(method, LikelihoodSampler):
-        expected, remedy = "a method that works with a likelihood, for inputs are random", "try TemperedSMC()"
+    if likely and not isinstance(method, LikelihoodSampler):
+        expected, remedy = "a method that works with a likelihood, for outputs have noise", "try TemperedSMC()"
         raise InvalidInput("infer.method", expected, type(method).__name__, remedy)
     for name, limit in (("max_simulations", max_simulations), ("max_seconds", max_seconds)):
         if limit is not None and not limit > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from vibayes.posterior import ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.record import Record
 from vibayes.simulation import realise, simulate
+from vibayes.solvers import Solver
 from vibayes.structure import Structure
 
 _AT_ONCE = 32
@@ -130,8 +132,10 @@ def predict(
     if random:
         outputs, message = _under_new_inputs(jax.random.fold_in(key, 1), problem, shown, together), ""
         outputs[-1] = np.nan
-    elif problem.random:
-        outputs, message = _simulated(problem, Sampled(shown.input, shown.rate, problem.hold), together), ""
+    elif problem.likely:
+        begins = _begins(problem, together) if record is None else {}
+        signal = Sampled(shown.input, shown.rate, problem.hold)
+        outputs, message = _simulated(problem, signal, together, begins), ""
     else:
         problem = replace(problem, record=shown)
         outputs, message = _outputs(problem, together)
@@ -207,7 +211,19 @@ def _under_new_inputs(key: Any, problem: Problem, record: Record, values: dict[s
     return np.concatenate(parts)
 
 
-def _simulated(problem: Problem, signal: Sampled, values: dict[str, np.ndarray]) -> np.ndarray:
+def _begins(problem: Problem, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Displacements and velocities at the first sample, (sets, masses), where a solver has learnt them."""
+    if not isinstance(problem.filter, Solver) or not set(problem.filter.names) & set(values):
+        return {}
+    count, begins = len(next(iter(values.values()))), problem.filter.begins(len(_structure(problem).masses))
+    columns = ([np.broadcast_to(values[n] if isinstance(n, str) else n, count) for n in each] for each in begins)
+    return {name: np.stack(each, axis=1) for name, each in zip(("displacement", "velocity"), columns, strict=True)}
+
+
+def _simulated(
+    problem: Problem, signal: Sampled, values: dict[str, np.ndarray], begins: Mapping[str, np.ndarray] | None = None
+) -> np.ndarray:
     structure = _structure(problem)
     own = {name: values[name] for name in structure.parameters}
-    return np.asarray(simulate(structure, signal, own, method=problem.method, states=False).outputs)
+    rest: dict[str, Any] = dict(begins or {})
+    return np.asarray(simulate(structure, signal, own, method=problem.method, states=False, **rest).outputs)

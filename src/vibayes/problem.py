@@ -18,6 +18,7 @@ from vibayes.physical import require_physical
 from vibayes.priors import Prior, require_priors
 from vibayes.record import Record
 from vibayes.simulation import Method
+from vibayes.solvers import ODEFilter, Solver, Solving, solving
 from vibayes.structure import Structure
 
 Simulator = Callable[..., Any]
@@ -41,8 +42,9 @@ class Problem:
         hold: what the inputs do between their samples.
         method: of simulation; by default the one `simulate` would choose.
         noise: standard deviation of the outputs' noise: a number or the name of an unknown, for all or one per output.
-            For a structure whose inputs are random, which needs it.
-        filter: for a structure whose inputs are random; `UnscentedFilter` by default.
+            It makes a likelihood of a comparison; a structure whose inputs are random needs it.
+        filter: where the likelihood comes from: of a structure whose inputs are random a filter, by default an
+            `UnscentedFilter`; where all inputs were measured a solver, by default an `ODEFilter`.
         sequential: whether errors build up along the record, as in a simulation; a static map is fitted faster without.
         vectorised: the simulator takes arrays with one entry per set, and returns (sets, samples) or
             (sets, samples, outputs).
@@ -68,7 +70,7 @@ class Problem:
     hold: Hold = _STRAIGHT
     method: Method | None = None
     noise: Any = None
-    filter: Filter | None = None
+    filter: Filter | Solver | None = None
     sequential: bool = True
     vectorised: bool = False
 
@@ -85,11 +87,11 @@ class Problem:
         if not (np.isfinite(p) and p > 0):
             remedy = "leave the model out if it is impossible"
             raise InvalidInput("Problem.prior_probability", "a positive number", repr(p), remedy)
-        if isinstance(self.distance, NMSE) and not self.random:
+        if isinstance(self.distance, NMSE) and not self.likely:
             self.distance.per_sample(self.record)  # refuses a record that cannot be compared with
         if isinstance(self.model, Structure):
-            if self.random:
-                self.filtering()  # refuses what cannot be filtered
+            if self.likely:
+                self.filtering()  # refuses what cannot be filtered or solved
                 require_physical(self.model, self.priors, self._noise_names())
             else:
                 self._check_channels(self.model)
@@ -104,10 +106,28 @@ class Problem:
         """Whether some inputs of the structure are random processes."""
         return isinstance(self.model, Structure) and any(p is not None for p in self.model.processes)
 
-    def filtering(self) -> Filtering:
-        """Structure, record and filter, ready for values of the unknowns."""
+    @property
+    def likely(self) -> bool:
+        """Whether the outputs have noise, and so a likelihood."""
+        return isinstance(self.model, Structure) and self.noise is not None
+
+    def filtering(self) -> Filtering | Solving:
+        """Structure, record and filter or solver, ready for values of the unknowns."""
         assert isinstance(self.model, Structure)
+        if not self.random:
+            return solving(self.model, self.record, self.noise, self._solver(), self.hold)
+        if isinstance(self.filter, Solver):
+            got, remedy = repr(self.filter), "leave it out, or use an UnscentedFilter()"
+            raise InvalidInput("Problem.filter", "a filter, for inputs are random", got, remedy)
         return filtering(self.model, self.record, self.noise, self.filter, self.hold)
+
+    def _solver(self) -> Solver:
+        if self.filter is None:
+            return ODEFilter()
+        if not isinstance(self.filter, Solver):
+            got, remedy = repr(self.filter), "leave it out, or say what drives the structure (Structure.driven_by)"
+            raise InvalidInput("Problem.filter", "a solver, for all inputs were measured", got, remedy)
+        return self.filter
 
     def excitation(self) -> Sampled:
         """The record's inputs as a signal."""
@@ -119,21 +139,25 @@ class Problem:
 
     def _unknowns(self) -> tuple[str, ...]:
         if isinstance(self.model, Structure):
-            if not self.model.parameters and not self._noise_names():
+            own = (*self.model.parameters, *self._solver_names(), *self._noise_names())
+            if not own:
                 raise InvalidInput("Problem.model", "a structure with unknowns", "none", "write a name for a number")
-            if not self.random and self.noise is not None:
-                got, remedy = "noise for a structure whose inputs were measured", "leave it out"
-                raise InvalidInput("Problem.noise", "none without random inputs (Structure.driven_by)", got, remedy)
+            if not self.likely and self.filter is not None:
+                got, remedy = "a filter without noise", "give the standard deviation of the outputs, or a name for it"
+                raise InvalidInput("Problem.noise", "the noise of the outputs, for a likelihood", got, remedy)
             if self.random and self.noise is None:
                 remedy = "give the standard deviation of the outputs, or a name and a prior for it"
                 raise InvalidInput("Problem.noise", "the noise of a record whose inputs are random", "none", remedy)
-            return tuple(dict.fromkeys((*self.model.parameters, *self._noise_names())))
+            return tuple(dict.fromkeys(own))
         if not callable(self.model):
             remedy = "give a Structure or a function of the parameters by name"
             raise InvalidInput("Problem.model", "a structure or a simulator", repr(self.model), remedy)
         if not isinstance(self.priors, Mapping) or not self.priors:
             raise InvalidInput("Problem.priors", "priors by name", repr(self.priors), 'write {"k": Uniform(1, 2)}')
         return tuple(self.priors)
+
+    def _solver_names(self) -> tuple[str, ...]:
+        return self.filter.names if isinstance(self.filter, Solver) else ()
 
     def _noise_names(self) -> tuple[str, ...]:
         if self.noise is None:

@@ -19,10 +19,11 @@ from scipy.special import ndtr
 from vibayes.candidates import Count
 from vibayes.constraints import require_mask
 from vibayes.errors import InvalidInput
-from vibayes.filters.recursion import Moments
+from vibayes.filters.recursion import BLOCK
 from vibayes.filters.verb import go_on, log_likelihoods, start
 from vibayes.problem import Problem
 from vibayes.simulation.cores import cores
+
 
 @dataclass
 class ProblemTarget:
@@ -32,10 +33,9 @@ class ProblemTarget:
     count: Count = field(default_factory=Count)
 
     def __post_init__(self) -> None:
-        if not self.problem.random:
-            remedy = "say what drives the structure (Structure.driven_by), or use FollowAndWeigh()"
-            got = "a structure whose inputs were all measured" if self.problem.noise is not None else "none"
-            raise InvalidInput(f"Problem {self.name!r}", "a model with a likelihood", got, remedy)
+        if not self.problem.likely:
+            remedy = "give the noise of the outputs (Problem.noise), or use FollowAndWeigh()"
+            raise InvalidInput(f"Problem {self.name!r}", "a model with a likelihood", "none", remedy)
         self._filtering, self._steps = self.problem.filtering(), 0
 
     @property
@@ -85,16 +85,18 @@ class ProblemTarget:
         self, points: np.ndarray, carried: tuple[np.ndarray, ...], first: int, last: int
     ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """Increments of the log-likelihood from one sample up to another, (points, samples), and what is carried on."""
-        ends = jnp.asarray(first), jnp.asarray(last)
 
         def go(values, *carried):
-            totals, after = go_on(self._filtering, values, Moments(*carried), *ends)
-            return (totals, *after)
+            parts = []
+            for begin in range(first, last, BLOCK):
+                end = min(begin + BLOCK, last)
+                totals, carried = go_on(self._filtering, values, carried, jnp.asarray(begin), jnp.asarray(end))
+                parts.append(np.asarray(totals)[:, : end - begin])
+            return (np.concatenate(parts, axis=1), *carried)
 
-        totals, *after = self._in_parts(go, (self.values(points), *carried))
+        increments, *after = self._in_parts(go, (self.values(points), *carried))
         self._steps += len(points) * (last - first)
         whole, self._steps = divmod(self._steps, self.samples)
-        increments = totals[:, first:last]
         self._tell(whole, 0)
         return np.where(np.isfinite(increments), increments, -np.inf), tuple(after)
 
@@ -109,7 +111,7 @@ class ProblemTarget:
         self.count.simulations += done
         self.count.failures += failed
         if failed and not self.count.first_failure:
-            self.count.first_failure = "the filter lost the record: its likelihood is not a number"
+            self.count.first_failure = "the filter or solver lost the record: its likelihood is not a number"
 
     def _in_parts(self, compute: Callable[..., tuple[Any, ...]], rows: Any) -> tuple[np.ndarray, ...]:
         """Arrays of a function whose arguments have one row per point: batches of one size, for which alone it is

@@ -25,6 +25,8 @@ from vibayes.filters.triangular import known_part, triangle
 
 Array = Any
 _LOG_2PI = 1.8378770664093453
+BLOCK = 1024
+"""Samples that `follow` takes in one call, at most."""
 _FAR = 6.0
 """Deviations of a prediction by which the smoother corrects it, at most."""
 
@@ -54,6 +56,35 @@ class Increment(NamedTuple):
     deviation: Array
 
 
+class Absorbed(NamedTuple):
+    """Mean and columns after a sample, and what it was expected to be."""
+
+    mean: Array
+    columns: Array
+    increment: Increment
+
+
+def absorb(images: Array, columns: Array, mean: Array, y: Array, expected: Array, noise: Array) -> Absorbed:
+    """Take outputs into account, one after the other: columns (outputs, columns, ...) of theirs and (states, columns,
+    ...) of the state, its mean, what was measured and what was expected.
+    """
+    y = like(y, expected)
+    there = y == y
+    images = jnp.where(there[:, None], images, 0.0)
+    error, noise = jnp.where(there, y - expected, 0.0), jnp.where(there, like(noise, expected), 1.0)
+    deviation = jnp.sqrt(jnp.sum(images * images, axis=1) + noise * noise)
+    total = jnp.zeros(expected.shape[1:])
+    rows, off = jnp.concatenate([images, columns]), jnp.concatenate([error, -mean])
+    for i in range(y.shape[0]):
+        common = jnp.sum(rows * rows[0], axis=1)
+        variance = common[0] + noise[i] * noise[i]
+        weighed = off[0] / variance
+        total -= 0.5 * jnp.where(there[i], _LOG_2PI + jnp.log(variance) + off[0] * weighed, 0.0)
+        off = off[1:] - common[1:] * weighed
+        rows = rows[1:] - (common[1:] / (variance + noise[i] * jnp.sqrt(variance)))[:, None] * rows[0]
+    return Absorbed(-off, rows, Increment(total, expected, deviation))
+
+
 def correct(
     transform: Transform, model: Discrete, before: Moments, index: Any, y: Array, given: Array, noise: Array
 ) -> tuple[Moments, Increment]:
@@ -68,22 +99,10 @@ def correct(
         expected, images = points[:, 0], points[:, 1:] - points[:, :1]
     else:
         start, expected, columns, images = transform(readings, before.mean, before.lower, model.bounded)
-    y = like(y, expected)
-    there = y == y
-    images = jnp.where(there[:, None], images, 0.0)
-    error, noise = jnp.where(there, y - expected, 0.0), jnp.where(there, like(noise, expected), 1.0)
-    deviation = jnp.sqrt(jnp.sum(images * images, axis=1) + noise * noise)
-    total = jnp.zeros(expected.shape[1:])
-    rows, off = jnp.concatenate([images, columns]), jnp.concatenate([error, -start])
-    for i in range(y.shape[0]):
-        common = jnp.sum(rows * rows[0], axis=1)
-        variance = common[0] + noise[i] * noise[i]
-        weighed = off[0] / variance
-        total -= 0.5 * jnp.where(there[i], _LOG_2PI + jnp.log(variance) + off[0] * weighed, 0.0)
-        off = off[1:] - common[1:] * weighed
-        rows = rows[1:] - (common[1:] / (variance + noise[i] * jnp.sqrt(variance)))[:, None] * rows[0]
+    found = absorb(images, columns, start, y, expected, noise)
+    rows = found.columns
     lower = rows if rows.shape[1] == rows.shape[0] else triangle(rows)
-    return Moments(model.bounded(-off[:, None])[:, 0], lower), Increment(total, expected, deviation)
+    return Moments(model.bounded(found.mean[:, None])[:, 0], lower), found.increment
 
 
 def _ahead(
@@ -127,7 +146,8 @@ def run(
 def follow(
     transform: Transform, model: Discrete, measured: Measured, before: Moments, first: Any, last: Any, constant: bool
 ) -> tuple[Array, Moments]:
-    """Increments of the samples from ``first`` up to ``last``, zero elsewhere, and the moments after the last of them.
+    """Increments of the samples from ``first`` up to ``last``, at most `BLOCK` of them, and zeros; and the moments
+    after the last of them.
 
     ``before`` are the moments after the sample before, or those at the start. How many samples there are need not be
     known when this is compiled, and no sample after ``last`` is looked at.
@@ -141,9 +161,9 @@ def follow(
         moments = jax.tree.map(lambda new, old: jnp.where(index > 0, new, old), ahead, moments)
         y, given = measured.outputs[index], measured.given[index]
         moments, increment = correct(transform, model, moments, index, y, given, measured.noise)
-        return moments, totals.at[index].set(increment.log_likelihood)
+        return moments, totals.at[index - first].set(increment.log_likelihood)
 
-    totals = jnp.zeros((measured.outputs.shape[0], *before.mean.shape[1:]))
+    totals = jnp.zeros((min(measured.outputs.shape[0], BLOCK), *before.mean.shape[1:]))
     moments, totals = jax.lax.fori_loop(first, last, sample, (before, totals))
     return totals, moments
 

@@ -110,10 +110,14 @@ class Filtering(eqx.Module):
         """Moments of the state before the first sample, of many sets."""
         return jax.vmap(lambda some: self._prepared(some)[2])(values)
 
-    def follow(self, values: Mapping[str, Array], before: Moments, first: Any, last: Any) -> tuple[Array, Moments]:
-        """Go on with many sets from sample ``first`` up to ``last``: increments (sets, samples), which are zero
-        elsewhere, and the moments from which it goes on after that.
+    def follow(
+        self, values: Mapping[str, Array], before: tuple[Array, ...], first: Any, last: Any
+    ) -> tuple[Array, Moments]:
+        """Go on with many sets from sample ``first`` up to ``last``, at most `BLOCK` samples later: increments (sets,
+        samples from the first on), which are zero after the last, and the moments from which it goes on after that.
         """
+
+        before = Moments(*before)
 
         def go(model, measured, _, before):
             return follow(self.method.transform, model, measured, before, first, last, self.constant)
@@ -135,21 +139,21 @@ class Filtering(eqx.Module):
 
 
 @eqx.filter_jit
-def log_likelihoods(prepared: Filtering, values: Mapping[str, Array]) -> Array:
+def log_likelihoods(prepared: Any, values: Mapping[str, Array]) -> Array:
     """Of many sets of values at once."""
     return prepared.log_likelihoods(values)
 
 
 @eqx.filter_jit
-def start(prepared: Filtering, values: Mapping[str, Array]) -> Moments:
+def start(prepared: Any, values: Mapping[str, Array]) -> Moments:
     """See `Filtering.start`."""
     return prepared.start(values)
 
 
 @eqx.filter_jit
 def go_on(
-    prepared: Filtering, values: Mapping[str, Array], before: Moments, first: Array, last: Array
-) -> tuple[Array, Moments]:
+    prepared: Any, values: Mapping[str, Array], before: tuple[Array, ...], first: Array, last: Array
+) -> tuple[Array, tuple[Array, ...]]:
     """See `Filtering.follow`."""
     return prepared.follow(values, before, first, last)
 

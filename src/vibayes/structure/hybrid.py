@@ -154,6 +154,12 @@ class HybridSystem(eqx.Module):
         power = tuple(self.elements[j].hysteretic_power(motion.locals[j]) for j in self.metered)
         return (*motion.velocity, *motion.acceleration, *rates, *power)
 
+    def held(self, state: State, modes: Modes) -> State:
+        """The state with velocities at which stuck elements stand still, as an impulse of each would bring about."""
+        velocity = list(state[self.masses : 2 * self.masses])
+        self._react(velocity, list(self.locals(state, modes)))
+        return (*state[: self.masses], *velocity, *state[2 * self.masses :])
+
     def bounded(self, state: State) -> State:
         """The state with all internal states within their bounds."""
         x, position, internal = state[: 2 * self.masses], 2 * self.masses, []

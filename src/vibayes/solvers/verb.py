@@ -1,0 +1,256 @@
+"""Likelihood of a record whose inputs were measured, by solving the equations of motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from vibayes.errors import InvalidInput
+from vibayes.excitation import Hold, Sampled, StraightLines
+from vibayes.filters.checks import check_channels, check_noise
+from vibayes.filters.recursion import BLOCK, Increment, absorb
+from vibayes.record import Record
+from vibayes.solvers.dense import Dense, Readings
+from vibayes.solvers.drive import Drive, drive_of
+from vibayes.solvers.layout import Layout
+from vibayes.solvers.method import Euler, Global, ODEFilter, Running, Solver
+from vibayes.solvers.moving import Moving
+from vibayes.solvers.shared import Shared
+from vibayes.solvers.trajectory import Stepper
+from vibayes.solvers.wiener import Gains, gains, wiener
+from vibayes.structure.element import as_arrays, bind
+from vibayes.structure.sensors import HystereticEnergy, Sensor
+from vibayes.structure.structure import Structure
+
+Array = Any
+Carried = Any
+_STRAIGHT = StraightLines()
+_MANY, _FEW = 256, 64
+"""Sets that are best computed at once where covariances are shared, and where they are not."""
+
+
+class Solving(eqx.Module):
+    """A structure, a record and a solver: everything but the values of the unknowns. Made by `solving`.
+
+    It is a pytree whose arrays are the record and the noise: what is compiled for one record serves others of its
+    length.
+    """
+
+    structure: Structure
+    noise: tuple[Any, ...]
+    outputs: Array
+    drive: Drive
+    gains: dict[int, Gains]
+    method: Solver = eqx.field(static=True)
+    interval: float = eqx.field(static=True)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names of the unknowns: of the structure, of the solver and of the noise."""
+        names = (*self.structure.parameters, *self.method.names, *(n for n in self.noise if isinstance(n, str)))
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def at_once(self) -> int:
+        """Number of sets that are best computed in one call."""
+        return _FEW if isinstance(self.method, ODEFilter) and self.method.dense else _MANY
+
+    @property
+    def sequential(self) -> bool:
+        """Whether the likelihood of a sample depends on no later one; with a global diffusion it does."""
+        return not (isinstance(self.method, ODEFilter) and isinstance(self.method.diffusion, Global))
+
+    # ---- many sets, along the last axis -----------------------------------------------------------------------
+
+    def _prepared(self, values: Mapping[str, Array]) -> tuple[Any, tuple[Array, Array, Array], Array]:
+        """The solver over all sets, state, modes and diffusion at the first sample, and the noise (outputs, sets)."""
+        count = len(next(iter(values.values())))
+
+        def compiled(some):
+            return as_arrays(bind(self.structure, dict(some))).compile()
+
+        def entry(given):
+            return jnp.broadcast_to(jnp.asarray(values[given] if isinstance(given, str) else given, float), (count,))
+
+        system = jax.vmap(compiled, axis_size=count)({name: values[name] for name in self.structure.parameters})
+        moving, method = Moving(self.structure, system), self.method
+        displacement, velocity = method.begins(len(self.structure.masses))
+        still = all(each == 0.0 for each in displacement)
+        state, modes = moving.begin(
+            None if still else [entry(each) for each in displacement], [entry(each) for each in velocity]
+        )
+        noise = jnp.stack([entry(each) for each in self.noise])
+        if not isinstance(method, ODEFilter):
+            step, order = self.interval / method.steps, 1 if isinstance(method, Euler) else 4
+            return Stepper(moving, self.drive, step, method.steps, order), (state, modes, noise), noise
+        layout = _layout(self.structure, method)
+        given = method.diffusions(len(layout.told))
+        diffusion = jnp.stack([entry(each) for each in given or (0.0,) * len(layout.told)])
+        return self._filter(moving, layout, isinstance(method.diffusion, Running)), (state, modes, diffusion), noise
+
+    def _begun(self, values: Mapping[str, Array]) -> tuple[Any, Carried, Array]:
+        """The solver, what it carries before the first sample, and the noise."""
+        solver, (state, modes, diffusion), noise = self._prepared(values)
+        if isinstance(self.method, ODEFilter) and isinstance(self.method.diffusion, Global):
+            first = self._filter(solver.moving, solver.layout, True)
+            last, _ = self._scanned(first, first.begin(state, modes, diffusion), noise)
+            diffusion = jnp.maximum(last.squares / self.drive.begin.shape[0], 0.0)
+        return solver, solver.begin(state, modes, diffusion), noise
+
+    def _filter(self, moving: Moving, layout: Layout, calibrated: bool) -> Shared | Dense:
+        method = self.method
+        assert isinstance(method, ODEFilter)
+        process = wiener(method.order, self.interval / method.steps)
+        common = moving, layout, process, self.gains, self.drive
+        if not method.dense:
+            return Shared(*common, method.steps, calibrated)
+        masses = layout.masses
+        start = [method.start_displacement] * masses + [method.start_velocity] * masses
+        start = jnp.asarray([*start, *[0.0] * (layout.size - 2 * masses)])
+        return Dense(*common, start, method.steps, calibrated, method.linearised, method.corrected)
+
+    def _read(self, solver: Any, now: Carried, index: Any, sensors: tuple[Sensor, ...]) -> tuple[Array, Array]:
+        """Readings at a sample and columns of theirs (readings, columns, sets)."""
+        state, inputs = solver.state(now), self.drive.at[index * self.method.steps]
+
+        def readings(state):
+            return solver.moving.readings(state, now.modes, inputs, sensors)
+
+        def image(column):
+            return jax.jvp(readings, (state,), (column,))[1]
+
+        return readings(state), jax.vmap(image, out_axes=1)(solver.spread(now, index))
+
+    def _sample(self, solver: Any, noise: Array, now: Carried, index: Any) -> tuple[Carried, tuple[Increment, Array]]:
+        """What is carried on after a sample, what it was expected to be, and columns of that (outputs, columns, sets),
+        as they were before it.
+        """
+        expected, images = self._read(solver, now, index, self.structure.sensors)
+        y = self.outputs[index]
+        increment = absorb(images, images[:0], expected[:0], y, expected, noise).increment
+        return solver.absorb(now, Readings(y, expected, images, noise)), (increment, images)
+
+    def solutions(self, values: Mapping[str, Array], sensors: tuple[Sensor, ...]) -> tuple[Array, Array]:
+        """Readings of sensors after each sample, and their standard deviations, (samples, readings, sets)."""
+        solver, begun, noise = self._begun(values)
+
+        def sample(now, index):
+            now, _ = self._next(solver, noise, now, index)
+            expected, images = self._read(solver, now, index, sensors)
+            return now, (expected, jnp.sqrt(jnp.sum(images * images, axis=1)))
+
+        return jax.lax.scan(sample, begun, jnp.arange(self.outputs.shape[0]))[1]
+
+    def increments(self, values: Mapping[str, Array]) -> tuple[Increment, Array]:
+        """Of the log-likelihood, sample by sample, (samples, ..., sets), and columns of what was expected."""
+        return self._scanned(*self._begun(values))[1]
+
+    def _scanned(self, solver: Any, begun: Carried, noise: Array) -> tuple[Carried, tuple[Increment, Array]]:
+        def sample(now, index):
+            return self._next(solver, noise, now, index)
+
+        return jax.lax.scan(sample, begun, jnp.arange(self.outputs.shape[0]))
+
+    def _next(self, solver: Any, noise: Array, now: Carried, index: Any) -> tuple[Carried, tuple[Increment, Array]]:
+        """On to a sample, and after it."""
+        moved = solver.advance(now, jnp.maximum(index - 1, 0))
+        now = jax.tree.map(lambda new, old: jnp.where(index > 0, new, old), moved, now)
+        return self._sample(solver, noise, now, index)
+
+    def log_likelihoods(self, values: Mapping[str, Array]) -> Array:
+        """Logarithms of p(record | values) of many sets."""
+        return jnp.sum(self.increments(values)[0].log_likelihood, axis=0)
+
+    def log_likelihood(self, values: Mapping[str, Any]) -> Array:
+        """The same for one set; can be traced and differentiated."""
+        return self.log_likelihoods({name: jnp.asarray(value)[None] for name, value in values.items()})[0]
+
+    def start(self, values: Mapping[str, Array]) -> tuple[Array, ...]:
+        """What is carried along the record, before its first sample: arrays with one row per set."""
+        return tuple(jnp.moveaxis(each, -1, 0) for each in self._begun(values)[1])
+
+    def follow(
+        self, values: Mapping[str, Array], before: tuple[Array, ...], first: Any, last: Any
+    ) -> tuple[Array, tuple[Array, ...]]:
+        """Go on with many sets from sample ``first`` up to ``last``, at most `BLOCK` samples later: increments (sets,
+        samples from the first on), which are zero after the last, and what is carried on after that.
+        """
+        solver, begins, noise = self._prepared(values)
+        kind = type(jax.eval_shape(solver.begin, *begins))
+        now = kind(*(jnp.moveaxis(each, 0, -1) for each in before))
+
+        def sample(index, carry):
+            now, totals = carry
+            now, (increment, _) = self._next(solver, noise, now, index)
+            return now, totals.at[index - first].set(increment.log_likelihood)
+
+        totals = jnp.zeros((min(self.outputs.shape[0], BLOCK), noise.shape[1]))
+        now, totals = jax.lax.fori_loop(first, last, sample, (now, totals))
+        return totals.T, tuple(jnp.moveaxis(each, -1, 0) for each in now)
+
+
+def _layout(structure: Structure, method: ODEFilter) -> Layout:
+    masses = len(structure.masses)
+    own = sum(len(link.element.states) for link in structure.links)
+    metered = len({s.on for s in structure.sensors if isinstance(s, HystereticEnergy)})
+    return Layout(masses, 2 * masses + own + metered, method.second_order)
+
+
+def solving(
+    structure: Structure, record: Record, noise: Any, method: Solver | None = None, hold: Hold = _STRAIGHT
+) -> Solving:
+    """Check and prepare a record whose inputs were measured for solvers.
+
+    Args:
+        structure: without random inputs; its sensors are the outputs of the record, in order.
+        record: outputs, NaN where missing, and inputs.
+        noise: standard deviation of the outputs' noise: a number or the name of an unknown, for all or one per output.
+        method: `ODEFilter` by default.
+        hold: what inputs do between samples.
+
+    Examples:
+        >>> import numpy as np
+        >>> import vibayes as vb
+        >>> oscillator = vb.Structure.single_dof(1.0, [vb.Spring("k"), vb.Damper(0.3)], sensors=[vb.Velocity("mass")])
+        >>> force = np.sin(np.arange(60) / 6.0)
+        >>> true = vb.simulate(oscillator, vb.Sampled(force, 20.0, vb.StraightLines()), {"k": 9.0}).outputs
+        >>> record = vb.Record.from_arrays(rate=20.0, input=force, output=np.asarray(true)[:, 0])
+        >>> prepared = vb.solving(oscillator, record, noise=0.001)
+        >>> found = prepared.log_likelihoods({"k": np.array([7.0, 9.0, 11.0])})
+        >>> int(found.argmax())
+        1
+    """
+    method = ODEFilter() if method is None else method
+    if not isinstance(method, Solver):
+        raise InvalidInput("solver", "ODEFilter(), RungeKutta() or Euler()", repr(method), "give one")
+    if any(process is not None for process in structure.processes):
+        remedy = "use an UnscentedFilter(), or measure the inputs"
+        raise InvalidInput("solver", "a structure whose inputs were measured", "random inputs", remedy)
+    check_channels(structure, record)
+    noises = check_noise(noise, record.output.shape[1])
+    steps = (record.samples - 1) * method.steps
+    found: dict[int, Gains] = {}
+    if isinstance(method, ODEFilter):
+        layout = _layout(structure, method)
+        method.diffusions(len(layout.told))
+        found = {told: Gains(*map(jnp.asarray, gains(method.order, told, steps))) for told in set(layout.told)}
+    method.begins(len(structure.masses))
+    return Solving(
+        structure=structure,
+        noise=tuple(n if isinstance(n, str) else jnp.asarray(float(n)) for n in noises),
+        outputs=jnp.asarray(record.output),
+        drive=Drive(*map(jnp.asarray, drive_of(Sampled(record.input, record.rate, hold), method.steps))),
+        gains=found,
+        method=method,
+        interval=record.dt,
+    )
