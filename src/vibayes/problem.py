@@ -12,13 +12,13 @@ from vibayes.constraints import Constraint, breaks_in_order
 from vibayes.distance import NMSE, Distance, require_distance
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Hold, Sampled, StraightLines
-from vibayes.filters import Filter, Filtering, filtering
+from vibayes.filters import Filter, filtering
 from vibayes.filters.checks import check_noise
 from vibayes.physical import require_physical
 from vibayes.priors import Prior, require_priors
 from vibayes.record import Record
 from vibayes.simulation import Method
-from vibayes.solvers import ODEFilter, Solver, Solving, solving
+from vibayes.solvers import ODEFilter, Solver, solving
 from vibayes.structure import Structure
 
 Simulator = Callable[..., Any]
@@ -111,8 +111,8 @@ class Problem:
         """Whether the outputs have noise, and so a likelihood."""
         return isinstance(self.model, Structure) and self.noise is not None
 
-    def filtering(self) -> Filtering | Solving:
-        """Structure, record and filter or solver, ready for values of the unknowns."""
+    def filtering(self) -> Any:
+        """Structure, record and filter or solver (`Filtering`, `Solving`), ready for values of the unknowns."""
         assert isinstance(self.model, Structure)
         if not self.random:
             return solving(self.model, self.record, self.noise, self._solver(), self.hold)

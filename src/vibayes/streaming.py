@@ -69,6 +69,9 @@ def _require_stream(model: ModelPosterior) -> tuple[ModelPosterior, State]:
     if state.time != model.problem.record.samples:
         got = f"one that was ended after {state.time:,} of {model.problem.record.samples:,} samples"
         raise InvalidInput("update.posterior", "a run that has reached the end of its record", got, "run it again")
+    if not getattr(model.problem.filtering(), "sequential", True):
+        remedy = "use ODEFilter(diffusion=Running())"
+        raise InvalidInput("update.posterior", "likelihoods of the past alone", "a diffusion of all samples", remedy)
     return model, state
 
 

@@ -66,6 +66,9 @@ def estimate(
         >>> found["displacement of mass"][0].shape
         (40,)
     """
+    if not isinstance(prepared, Filtering):
+        remedy = "use solve, if all inputs were measured"
+        raise InvalidInput("estimate.prepared", "a record prepared by filtering", type(prepared).__name__, remedy)
     sensors = prepared.structure.measuring(*of).sensors
     if any(isinstance(s, HystereticEnergy) and s not in prepared.structure.sensors for s in sensors):
         remedy = "add the sensor to the structure, with missing values in the record"

@@ -13,6 +13,7 @@ from vibayes.report.identification import figure_of_parameters, figure_of_predic
 from vibayes.report.page import page_of
 from vibayes.report.pairs import figure_of_pairs
 from vibayes.report.trace import figure_of_trace
+from vibayes.report.uncertainties import figure_of_particles, figure_of_uncertainties
 
 __all__ = [
     "figure_of_accuracy",
@@ -24,8 +25,10 @@ __all__ = [
     "figure_of_loop",
     "figure_of_pairs",
     "figure_of_parameters",
+    "figure_of_particles",
     "figure_of_prediction",
     "figure_of_trace",
+    "figure_of_uncertainties",
     "page_of",
     "save",
 ]

@@ -103,8 +103,9 @@ class Dense(eqx.Module):
         root = now.root.reshape(len(told), many, -1, *sets)
         root = jnp.einsum("ij,fjc...->fic...", transition, root)
         error, images = errors(ahead), seen(root)
-        squares = now.squares + (self._square(now, number, error, images) if self.calibrated else 0.0)
-        diffusion = jnp.maximum(squares / (number + 1), 0.0) if self.calibrated else squares
+        variance = jnp.stack([self.gains[of].variance[number] for of in told])[:, None]
+        squares = now.squares + self.calibrated * error * error / variance
+        diffusion = squares / (number + 1) if self.calibrated else squares
         fresh = self._noise(jnp.sqrt(diffusion))
         columns = jnp.concatenate([root, fresh], axis=2).reshape(len(told) * many, -1, *sets)
         images = jnp.concatenate([images, seen(fresh)], axis=1)
@@ -116,17 +117,6 @@ class Dense(eqx.Module):
 
     def _state(self, functions: Array) -> Array:
         return self.layout.state(functions, self.process.scales)
-
-    def _square(self, now: Gaussian, number: Any, error: Array, images: Array) -> Array:
-        """What a step adds to the sums that tell the diffusion; less what measured samples have left unsure."""
-        told = self.layout.told
-        whole = jnp.stack([self.gains[of].variance[number] for of in told])[:, None]
-        if not self.corrected:
-            return error * error / whole
-        own = np.array([np.sum(self.process.root[of] ** 2) for of in told])[:, None]
-        diffusion = jnp.maximum(now.squares / jnp.maximum(number, 1), 0.0)
-        other = jnp.maximum(jnp.sum(images * images, axis=1) - diffusion * (whole - own), 0.0)
-        return (error * error - other) / whole
 
     def _noise(self, deviation: Array) -> Array:
         """Columns of the diffusion over a step, (functions, derivatives, functions · derivatives, sets)."""

@@ -69,6 +69,9 @@ def solve(prepared: Solving, values: Mapping[str, Any], of: Sequence[Sensor] | N
         >>> found.means.shape, bool(np.all(found.solver[1:] > 0.0))
         ((3, 40, 1), True)
     """
+    if not isinstance(prepared, Solving):
+        remedy = "use estimate, if inputs are random"
+        raise InvalidInput("solve.prepared", "a record prepared by solving", type(prepared).__name__, remedy)
     sensors = prepared.structure.sensors if of is None else prepared.structure.measuring(*of).sensors
     if any(isinstance(s, HystereticEnergy) and s not in prepared.structure.sensors for s in sensors):
         remedy = "add the sensor to the structure, with missing values in the record"

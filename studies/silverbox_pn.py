@@ -1,0 +1,79 @@
+"""The Silverbox, an electronic Duffing oscillator, its solver's error in the likelihood (section 4.2).
+
+m x'' + c x' + k x + k3 x^3 = u(t), both in volts, learnt from samples 49,278 to 52,350 and tested on the arrow, samples
+1,000 to 40,000, by simulating every particle from rest. An oscillation lasts nine samples, so that a step per sample is
+coarse and the solver's error matters. Training begins 400 samples earlier, with inputs alone, by when the oscillator
+has forgotten that it did not rest there.
+
+published      a step per sample, with inputs at samples alone. The means of both channels over the training samples
+               are taken away; the paper does not say so, but without it errors are three times the paper's.
+band_limited   eight steps per sample, and inputs without frequencies above Nyquist in between. Offsets of both channels
+               are unknown: that of the input is a constant force, that of the output a quadratic stiffness beside it.
+"""
+
+from typing import Any
+
+import numpy as np
+from output_only import skip
+from solver_based import deliver, draw, errors_of, figures_of, options, readings_of
+
+import vibayes as vb
+
+RATE, FIRST, LAST, LEAD, TAIL = 610.35, 49_278, 52_350, 400, 32
+ARROW, SKIPPED = 40_000, 1000
+PRIORS = {
+    "m": vb.LogNormal(5e-6, 1.5),
+    "c": vb.LogNormal(2e-4, 2.0),
+    "k": vb.LogNormal(1.0, 1.3),
+    "k3": vb.LogNormal(3.0, 2.0),
+}
+OFFSETS = {"u0": vb.Normal(0.0, 0.02), "k2": vb.Normal(0.0, 0.5)}
+NOISE = {"sigma": vb.LogUniform(1e-5, 1e-2)}
+FINER = 8
+
+
+def oscillator(offsets: bool) -> vb.Structure:
+    """With names for what is unknown."""
+    terms = {"k": 1, "k3": 3} | ({"k2": 2, "u0": 0} if offsets else {})
+    spring = vb.PolynomialSpring(tuple(terms), tuple(terms.values()))
+    return vb.Structure.single_dof("m", [vb.Damper("c"), spring], sensors=[vb.Displacement("mass")])
+
+
+def identified(
+    name: str, offsets: bool, solver: vb.ODEFilter, hold: vb.Hold, volts: np.ndarray, samples: int, chosen: Any
+) -> dict[str, Any]:
+    """Figures of one way to do it."""
+    volts = volts - (0.0 if offsets else volts[FIRST:LAST].mean(axis=0))
+    window = volts[FIRST - LEAD : FIRST + samples + TAIL].copy()
+    window[:LEAD, 1] = window[LEAD + samples :, 1] = np.nan
+    record = vb.Record.from_arrays(rate=RATE, input=window[:, 0], output=window[:, 1])
+    structure, priors = oscillator(offsets), PRIORS | (OFFSETS if offsets else {}) | NOISE
+    problem = vb.Problem(structure, record, priors, name, noise="sigma", filter=solver, hold=hold)
+    method = vb.IBIS(particles=60 if chosen.quick else 300)
+    posterior = vb.infer(chosen.seed, problem, method, progress=not chosen.json)
+    print(f"{name}, seed {chosen.seed}\n{posterior.summary()}", flush=True)
+    draws = posterior.selected.resampled(chosen.seed, method.particles)
+    end = SKIPPED + 3000 if chosen.quick else ARROW
+    arrow = vb.Record.from_arrays(rate=RATE, input=volts[: end + TAIL, 0], output=volts[: end + TAIL, 1])
+    own = {each: draws[each] for each in structure.parameters}
+    found = readings_of(structure, arrow, own, vb.RungeKutta(steps=FINER), vb.BandLimited())[:, SKIPPED:end, 0]
+    errors = errors_of(found, volts[SKIPPED:end, 1])
+    print(name, errors, flush=True)
+    if name == "band_limited":
+        draw(posterior, None, chosen)
+    return errors | figures_of(posterior)
+
+
+if __name__ == "__main__":
+    chosen = options(__doc__)
+    skip("silverbox/SNLS80mV.csv", chosen)
+    volts = np.loadtxt(chosen.data / "silverbox" / "SNLS80mV.csv", delimiter=",", skiprows=1, usecols=(0, 1))
+    samples = 300 if chosen.quick else LAST - FIRST
+    coarse, fine = vb.ODEFilter(order=3, linearised=True), vb.ODEFilter(order=3, steps=8)
+    deliver(
+        {
+            "published": identified("published", False, coarse, vb.StraightLines(), volts, samples, chosen),
+            "band_limited": identified("band_limited", True, fine, vb.BandLimited(), volts, samples, chosen),
+        },
+        chosen,
+    )
