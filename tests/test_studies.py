@@ -175,3 +175,18 @@ def test_both_models_of_the_building_are_one_where_nothing_yields(monkeypatch):
 
 def test_a_study_without_its_measured_data_says_so(tmp_path):
     assert "skipped" in run("building", "--data", str(tmp_path))
+
+
+@pytest.mark.parametrize("study", ["bouc_wen_pn", "solver_uncertainty"])
+def test_studies_with_solvers_give_the_figures_they_promise(study, tmp_path):
+    data = ROOT.parent / "shared" / "data"
+    if study != "solver_uncertainty" and not data.exists():
+        pytest.skip("the measured data are not here")
+    found = run(study, "--quick", "--seed", "1", "--data", str(data), "--out", str(tmp_path))
+    assert list(tmp_path.glob("*.png"))
+    if study == "solver_uncertainty":
+        assert found["coverage"]["ode_filter"]["8"] > found["coverage"]["runge_kutta"]["8"]
+        return
+    assert {"posterior_mean", "truth_in_95", "log_evidence", "rejuvenations", "acceptance", "seconds"} <= set(found)
+    for signal in ("sweep", "multisine"):
+        assert 0.0 < found[signal]["rmse_min"] <= found[signal]["rmse_mean"] <= found[signal]["rmse_max"] < 1e-4

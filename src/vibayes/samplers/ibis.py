@@ -72,7 +72,8 @@ class State:
     @property
     def weights(self) -> np.ndarray:
         """Normalised."""
-        return np.exp(self.log_weights - np.logaddexp.reduce(self.log_weights))
+        weights = np.exp(self.log_weights - self.log_weights.max())
+        return weights / weights.sum()
 
     @property
     def error(self) -> float:

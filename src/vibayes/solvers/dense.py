@@ -22,6 +22,7 @@ from vibayes.solvers.drive import Drive
 from vibayes.solvers.layout import Layout
 from vibayes.solvers.moving import Moving
 from vibayes.solvers.shared import begun, stepped
+from vibayes.solvers.softened import softened
 from vibayes.solvers.wiener import Gains, Wiener
 
 Array = Any
@@ -89,8 +90,11 @@ class Dense(eqx.Module):
         transition = jnp.asarray(self.process.transition)
         ahead = jnp.einsum("ij,fj...->fi...", transition, now.functions)
 
+        root = jnp.einsum("ij,fjc...->fic...", transition, now.root.reshape(len(told), many, -1, *sets))
+        moving = softened(self.moving, self._state(root)[self._velocities]) if self.corrected else self.moving
+
         def errors(functions):
-            rates = self.layout.rates(self.moving.rates(self._state(functions), now.modes, inputs))
+            rates = self.layout.rates(moving.rates(self._state(functions), now.modes, inputs))
             return jnp.stack([functions[i, of] - rates[i] / self.process.scales[of] for i, of in enumerate(told)])
 
         def seen(columns):
@@ -100,8 +104,6 @@ class Dense(eqx.Module):
             along = jax.vmap(lambda each: jax.jvp(errors, (ahead,), (each,))[1], in_axes=2, out_axes=1)
             return along(columns)
 
-        root = now.root.reshape(len(told), many, -1, *sets)
-        root = jnp.einsum("ij,fjc...->fic...", transition, root)
         error, images = errors(ahead), seen(root)
         variance = jnp.stack([self.gains[of].variance[number] for of in told])[:, None]
         squares = now.squares + self.calibrated * error * error / variance
@@ -114,6 +116,10 @@ class Dense(eqx.Module):
         found = absorb(images, columns, ahead.reshape(-1, *sets), zero, error, noise)
         functions = found.mean.reshape(len(told), many, *sets)
         return self._settled(Gaussian(functions, triangle(found.columns), now.modes, squares), inputs)
+
+    @property
+    def _velocities(self) -> slice:
+        return slice(self.layout.masses, 2 * self.layout.masses)
 
     def _state(self, functions: Array) -> Array:
         return self.layout.state(functions, self.process.scales)

@@ -20,6 +20,7 @@ from vibayes.solvers.layout import Layout
 from vibayes.solvers.method import Euler, Global, ODEFilter, Running, Solver
 from vibayes.solvers.moving import Moving
 from vibayes.solvers.shared import Shared
+from vibayes.solvers.softened import softened
 from vibayes.solvers.trajectory import Stepper
 from vibayes.solvers.wiener import Gains, gains, wiener
 from vibayes.structure.element import as_arrays, bind
@@ -117,6 +118,8 @@ class Solving(eqx.Module):
         masses = layout.masses
         start = [method.start_displacement] * masses + [method.start_velocity] * masses
         start = jnp.asarray([*start, *[0.0] * (layout.size - 2 * masses)])
+        if method.corrected:
+            common = softened(moving), *common[1:]
         return Dense(*common, start, method.steps, calibrated, method.linearised, method.corrected)
 
     def _read(self, solver: Any, now: Carried, index: Any, sensors: tuple[Sensor, ...]) -> tuple[Array, Array]:
