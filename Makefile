@@ -8,8 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 INPUTS := pyproject.toml constraints.txt
-PEER := .venv-pyabc
-PEER_INPUT := benchmarks/pyabc-constraints.txt
+PEERS := pyabc particles
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test quick check bench docs clean
@@ -53,21 +52,24 @@ check: $(VENV)/.dev  ## format, lint, types and layers
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
-# pyABC brings some sixty packages that nothing else here needs, so it gets an environment of its own. Where it cannot
-# be installed the benchmark leaves it out and says so, and the next one tries again.
-.PHONY: pyabc
-pyabc:
-	@cmp -s $(PEER_INPUT) $(PEER)/.installed || { rm -rf $(PEER) && $(PYTHON) -m venv $(PEER) \
-	  && $(PEER)/bin/python -m pip install --quiet --disable-pip-version-check -c $(PEER_INPUT) pyabc \
-	  && cp $(PEER_INPUT) $(PEER)/.installed; } \
-	  || { rm -rf $(PEER); echo "pyABC could not be installed, for the reason above: it is left out"; }
+# Peers that bring many packages, or need other versions of ours, get environments of their own. Where one cannot be
+# installed the benchmark leaves it out and says so, and the next one tries again.
+.PHONY: peers
+peers:
+	@for peer in $(PEERS); do \
+	  input=benchmarks/$$peer-constraints.txt; place=.venv-$$peer; cmp -s $$input $$place/.installed || { \
+	    rm -rf $$place && $(PYTHON) -m venv $$place \
+	    && $$place/bin/python -m pip install --quiet --disable-pip-version-check -c $$input $$peer \
+	    && cp $$input $$place/.installed; } \
+	  || { rm -rf $$place; echo "$$peer could not be installed, for the reason above: it is left out"; }; \
+	done
 
-bench: $(VENV)/.bench pyabc  ## measure speed and accuracy
+bench: $(VENV)/.bench peers  ## measure speed and accuracy
 	$(BIN)/python benchmarks/run.py
 
 docs: $(VENV)/.docs  ## build the documentation into site/
 	$(BIN)/python -m mkdocs build --strict
 
 clean:  ## remove everything that can be made again
-	rm -rf $(VENV) $(PEER) demo_output site build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEERS:%=.venv-%) demo_output site build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -63,11 +63,11 @@ def trilinear(sets: int, samples: int = 1000) -> Case:
     return Case(_mass_with(spring), force, _scatter(TRILINEAR, sets))
 
 
-def bouc_wen(sets: int, samples: int = 1500) -> Case:
-    """The hysteretic benchmark of nonlinear identification: a multisine of 5 to 150 Hz at 750 samples per second."""
+def bouc_wen(sets: int, samples: int = 1500, rate: float = 750.0) -> Case:
+    """The hysteretic benchmark of nonlinear identification: a multisine of 5 to 150 Hz."""
     law = vb.BoucWenBenchmark("alpha", "beta", "gamma", "delta", 1.0)
     signal = vb.random_phase_multisine(jax.random.key(2), rms=50.0, low_hz=5.0, high_hz=150.0, period=1.0)
-    force = signal.sampled(750.0, samples, vb.StraightLines())
+    force = signal.sampled(rate, samples, vb.StraightLines())
     return Case(_mass_with(vb.Spring("k"), law), force, _scatter(BOUC_WEN, sets))
 
 

@@ -7,24 +7,18 @@ run of one seed; pyABC's workers draw their own seeds.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import tempfile
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
+import environments
 import measure
-import numpy as np
 import peer_c
 import posed
 from results import Identification
 
 import vibayes as vb
 
-HERE = Path(__file__).parent
-PYABC = HERE.parent / ".venv-pyabc" / "bin" / "python"
 SEED = 0
 
 
@@ -92,22 +86,14 @@ def _published(problem: vb.Problem, sizes: Sizes) -> Identification:
 def _pyabc(problem: vb.Problem, sizes: Sizes) -> Identification:
     """In a process of its own, or why not."""
     name, asked = "pyABC", sizes.threshold
-    if not PYABC.exists():
-        return Identification(name, asked, note="left out: no .venv-pyabc here; `make bench` builds it if it can")
     if peer_c.compiler() is None:
         return Identification(name, asked, note="left out: no C compiler for its simulator")
     limits = {"seconds": sizes.seconds, "simulations": sizes.simulations}
     settings = json.dumps({"particles": sizes.particles, "threshold": asked, **limits})
     # Its processes share the cores, so none may start threads.
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYABC_NUM_PROCS": str(len(measure.cores()))}
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "problem.npz"
-        np.savez(file, **posed.arrays(problem))
-        order = [str(PYABC), str(HERE / "peer_pyabc.py"), str(file), settings]
-        done = subprocess.run(order, capture_output=True, text=True, env=environment)
-    if done.returncode:
-        why = (done.stderr.splitlines() or ["no reason given"])[-1]
-        return Identification(name, asked, note=f"left out: {why}")
-    found = json.loads(done.stdout.splitlines()[-1])
+    variables = {"OMP_NUM_THREADS": "1", "PYABC_NUM_PROCS": str(len(measure.cores()))}
+    found, why = environments.run("pyabc", posed.arrays(problem), settings, variables)
+    if found is None:
+        return Identification(name, asked, note=why)
     cost = found["threshold"], found["simulations"], found["seconds"]
     return Identification(f"pyABC {found['version']}, C loop", asked, *cost, found["ended"])

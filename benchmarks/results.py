@@ -10,9 +10,11 @@ from cases import errors
 from measure import Timing
 
 SPEED_HEAD = ["", "sets/s", "sets/cpu-s", "error", "worst", "ours is", "by cpu-s", "required", "", ""]
+SOLVER_HEAD = ["", "steps/s", "steps/cpu-s", *SPEED_HEAD[3:]]
 FIGURE_HEAD = ["", "value", "unit", "required", ""]
 IDENTIFICATION_HEAD = ["", "asked", "reached", "simulations", "s", "of ours", "s of ours", ""]
 LIKELIHOOD_HEAD = ["", "sets/s", "sets/cpu-s", "log-lik.", "1st call", "ours is", "by cpu-s", "required", "", ""]
+STEPS_HEAD = ["", "particle-samples/s", "s", "log-evid.", "ours is", "means", ""]
 EFFECTIVE_HEAD = ["", "effective", "likelihoods", "s", "per s", "1st call", "per s with it", "ours is", "with it", ""]
 LEGEND = """\
 error: of the sample that is furthest off, in standard deviations of the response; median and worst of the sets.
@@ -112,6 +114,36 @@ class Likelihoods(Throughput):
 
     def record(self) -> dict[str, Any]:
         return {**super().record(), "same_model": self.fair}
+
+
+@dataclass(frozen=True)
+class Steps:
+    """One run along a record: particles times samples, over the seconds of the whole run, moves and all."""
+
+    method: str
+    per_second: float | None = None
+    """None for a method that could not be run; the note says why."""
+    seconds: float = np.nan
+    log_evidence: float = np.nan
+    mean: dict[str, float] = field(default_factory=dict)
+    note: str = ""
+    ours: Steps | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        return self.ours and self.per_second and self.ours.per_second / self.per_second
+
+    def row(self) -> list[str]:
+        if self.per_second is None:
+            return [self.method, *[""] * 5, self.note]
+        means = ", ".join(f"{name} {value:.4g}" for name, value in self.mean.items())
+        ratio = "" if self.ratio is None else f"{self.ratio:.1f} x"
+        cost = f"{self.per_second:.3g}", f"{self.seconds:.1f}", f"{self.log_evidence:.1f}"
+        return [self.method, *cost, ratio, means, self.note]
+
+    def record(self) -> dict[str, Any]:
+        own = {name: value for name, value in vars(self).items() if name != "ours"}
+        return {**own, "against": self.ours and self.ours.method, "ratio": self.ratio}
 
 
 @dataclass(frozen=True)

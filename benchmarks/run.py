@@ -20,9 +20,12 @@ from results import (
     IDENTIFICATION_HEAD,
     LEGEND,
     LIKELIHOOD_HEAD,
+    SOLVER_HEAD,
     SPEED_HEAD,
+    STEPS_HEAD,
     table,
 )
+from solvers import sequential_runs, solver_speeds
 
 PARTS = (
     ("trilinear", "Trilinear oscillator", SPEED_HEAD, trilinear_speeds),
@@ -31,6 +34,8 @@ PARTS = (
     ("identification", "Identification of the trilinear oscillator", IDENTIFICATION_HEAD, identifications),
     ("likelihoods", "Log-likelihoods of outputs alone, so many sets at once", LIKELIHOOD_HEAD, likelihoods),
     ("effective_draws", "Draws of the posterior of the bilinear oscillator", EFFECTIVE_HEAD, effective_draws),
+    ("solvers", "Steps of particles, Bouc-Wen oscillator, so many sets in one call", SOLVER_HEAD, solver_speeds),
+    ("sequential", "IBIS of the Bouc-Wen oscillator", STEPS_HEAD, sequential_runs),
 )
 
 

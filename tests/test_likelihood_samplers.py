@@ -13,7 +13,7 @@ from vibayes.samplers.diagnostics import mcse_mean
 from vibayes.samplers.laplace import Laplace
 from vibayes.samplers.likely import LikelihoodSampler, Sample, finished
 from vibayes.samplers.metropolis import AdaptiveMetropolis, Metropolis
-from vibayes.samplers.moves import Moves, Points, move
+from vibayes.samplers.moves import Moves, Points, exchange, move
 from vibayes.samplers.nuts import NUTS
 from vibayes.samplers.pieces import Pieces, pieces_of
 from vibayes.samplers.tempered import TemperedSMC, systematic
@@ -204,6 +204,38 @@ def test_jumps_keep_the_posterior_only_with_their_density(kind):
     points = np.swapaxes(kept[100:], 0, 1)
     score = off(Sample(points, np.zeros(points.shape[:2]), 0.4), target)
     assert score < 4.0 if kind is Pieces else score > 8.0
+
+
+def with_exchanges(exchanged, points):
+    """Walks of 40 points, and exchanges between them."""
+    target, rng = gaussian(), np.random.default_rng(0)
+    chains, kept = Points(np.zeros((40, 3)), target.log_likelihood(np.zeros((40, 3)))), []
+    cloud = rng.normal(size=(400, 3)) * [0.5, 1.0, 0.3] + [0.2, 0.0, 0.1]
+    moves = Moves(pieces_of(cloud, np.ones(400)), step=0.5, jumps=0.5, forgets=0.2)
+    for _ in range(points):
+        chains, _ = move(rng, target, chains, moves)
+        chains = exchanged(rng, target, chains)
+        kept.append(chains.points)
+    drawn = np.swapaxes(kept[100:], 0, 1)
+    # Points that exchange are not independent; all of them together at each step are one draw.
+    features = target.features(drawn).mean(axis=0)
+    error = np.array([mcse_mean(each[None]) for each in features.T])
+    return np.max(np.abs(features.mean(axis=0) - target.expected) / error)
+
+
+def test_exchanges_keep_the_posterior():
+    assert with_exchanges(exchange, 2000) < 4.0
+
+
+def test_exchanges_that_one_of_the_two_wants_are_found_wrong():
+    def greedy(rng, target, points):
+        proposed = exchange(rng, Toy(lambda z, xp: xp.zeros(len(z)), 3, 0.0, lambda z: z, np.zeros(3)), points)
+        logs = target.log_likelihood(proposed.points)
+        accept = np.log(rng.random(len(logs))) < logs - points.log_likelihoods
+        return Points(np.where(accept[:, None], proposed.points, points.points),
+                      np.where(accept, logs, points.log_likelihoods))  # fmt: skip
+
+    assert with_exchanges(greedy, 2000) > 8.0
 
 
 @pytest.mark.parametrize("pose", [gaussian, banana, bimodal])

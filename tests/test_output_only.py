@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import vibayes as vb
+from vibayes.targets import ProblemTarget
 
 TRUE = {"k": 40.0, "S0": 0.5}
 PRIORS = {"k": vb.LogUniform(5.0, 300.0), "S0": vb.LogNormal(0.5, 3.0), "sigma": vb.LogUniform(0.001, 1.0)}
@@ -99,3 +100,25 @@ def test_a_run_that_is_over_is_not_called_ended_by_a_limit_it_has_passed(problem
     assert not any("max_simulations" in note for note in again.notes)
     cut = vb.infer(0, problem, vb.Metropolis(draws=10, chains=2), max_simulations=3)
     assert "max_simulations" in cut.notes[0]
+
+
+@pytest.mark.parametrize("measured", [False, True])
+def test_a_record_taken_for_noisier_is_one_with_that_much_more_noise(measured, record):
+    outputs = np.array(record.output)
+    outputs[3:9] = np.nan
+    if measured:
+        inputs = np.sin(np.arange(len(outputs)) / 3.0)
+        structure = vb.Structure.single_dof(1.0, [vb.Spring("k"), vb.Damper(0.3)], sensors=[vb.Displacement("mass")])
+        noise, priors = 0.02, {"k": vb.Uniform(5.0, 15.0)}
+        given = vb.Record.from_arrays(rate=record.rate, input=inputs, output=outputs)
+    else:
+        structure, noise = shaken(), 0.1
+        priors = {name: PRIORS[name] for name in TRUE}
+        given = vb.Record.from_arrays(rate=record.rate, output=outputs)
+    size = float(np.sqrt(np.nanmean(outputs**2)))
+    points = np.random.default_rng(0).standard_normal((5, len(priors)))
+    soft = ProblemTarget(vb.Problem(structure, given, priors, "soft", noise=noise)).softened(0.7)
+    harder = vb.Problem(structure, given, priors, "noisy", noise=float(np.hypot(noise, 0.7 * size)))
+    assert np.allclose(soft.log_likelihood(points), ProblemTarget(harder).log_likelihood(points), rtol=1e-12)
+    increments = soft.follow(points, soft.begin(points), 0, soft.samples)[0]
+    assert np.allclose(increments.sum(axis=1), soft.log_likelihood(points), rtol=1e-10)

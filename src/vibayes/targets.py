@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from scipy.special import ndtr
 from vibayes.candidates import Count
 from vibayes.constraints import require_mask
 from vibayes.errors import InvalidInput
+from vibayes.filters.noise import noisier
 from vibayes.filters.recursion import BLOCK
 from vibayes.filters.verb import go_on, log_likelihoods, start
 from vibayes.problem import Problem
@@ -68,6 +70,12 @@ class ProblemTarget:
             (result[allowed],) = self._in_parts(lambda some: (log_likelihoods(self._filtering, some),), (chosen,))
         self._tell(int(allowed.sum()), int(np.sum(allowed & ~np.isfinite(result))))
         return np.where(np.isfinite(result), result, -np.inf)
+
+    def softened(self, share: float) -> ProblemTarget:
+        """The same as if outputs had more noise: by a share of their root mean square."""
+        other = copy(self)
+        other._filtering = noisier(self._filtering, share)
+        return other
 
     @property
     def samples(self) -> int:

@@ -14,6 +14,7 @@ from vibayes.excitation import Hold, StraightLines, ZeroOrderHold
 from vibayes.filters.checks import check_channels, check_filter, check_hold, check_noise, check_structure
 from vibayes.filters.discrete import Discrete, discretise
 from vibayes.filters.method import Filter, UnscentedFilter
+from vibayes.filters.noise import Noise, noise_of
 from vibayes.filters.recursion import Increment, Measured, Moments, follow, run, smooth
 from vibayes.record import Record
 from vibayes.structure.element import as_arrays, bind
@@ -36,7 +37,7 @@ class Filtering(eqx.Module):
     """
 
     structure: Structure
-    noise: tuple[Any, ...]
+    noise: Noise
     outputs: Array
     given: Array
     method: Filter
@@ -55,8 +56,7 @@ class Filtering(eqx.Module):
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the unknowns, those of the noise last."""
-        names = (*self.structure.parameters, *(each for each in self.noise if isinstance(each, str)))
-        return tuple(dict.fromkeys(names))
+        return tuple(dict.fromkeys((*self.structure.parameters, *self.noise.names)))
 
     @property
     def _size(self) -> int:
@@ -72,7 +72,7 @@ class Filtering(eqx.Module):
     def _prepared(self, values: Mapping[str, Any]) -> tuple[Discrete, Measured, Moments]:
         bound = as_arrays(bind(self.structure, dict(values)))
         model = discretise(bound, self.interval, self.method.steps, self.one)
-        noise = jnp.stack([jnp.asarray(values[n] if isinstance(n, str) else n, float) for n in self.noise])
+        noise = self.noise.deviations(lambda n: jnp.asarray(values[n] if isinstance(n, str) else n, float))
         start = model.start(self.method.start_displacement, self.method.start_velocity)
         return model, Measured(self.outputs, self.given, noise), Moments(*start)
 
@@ -190,7 +190,7 @@ def filtering(
     channels = record.output.shape[1]
     return Filtering(
         structure=structure,
-        noise=tuple(n if isinstance(n, str) else jnp.asarray(float(n)) for n in check_noise(noise, channels)),
+        noise=noise_of(check_noise(noise, channels)),
         outputs=jnp.asarray(record.output),
         given=jnp.asarray(record.input),
         method=method,

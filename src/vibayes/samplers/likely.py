@@ -69,6 +69,15 @@ class Sequential(Likely, Protocol):
         ...
 
 
+@runtime_checkable
+class Softening(Sequential, Protocol):
+    """A model whose record can be taken for noisier than it is."""
+
+    def softened(self, share: float) -> Sequential:
+        """The same with noise added, by a share of the outputs' root mean square."""
+        ...
+
+
 @dataclass(frozen=True)
 class Sample:
     """Draws of one model's posterior, and its evidence where the method knows it.

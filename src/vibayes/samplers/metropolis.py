@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.samplers.climb import density, scored
-from vibayes.samplers.likely import Likely, Sample, Sequential, Stage, from_prior, likelihoods, log_prior, within
+from vibayes.samplers.climb import density
+from vibayes.samplers.likely import Likely, Sample, Softening, Stage, from_prior, likelihoods, log_prior, within
 from vibayes.samplers.moves import Points, move, moves_of, tuned
+from vibayes.samplers.populations import populations, summits
 from vibayes.samplers.settings import require_counts
 from vibayes.samplers.tempered import TemperedSMC
 
@@ -31,8 +32,6 @@ _PER_UNKNOWN = 10
 _BEGIN_VARIATION, _BEGIN_MOVES = 1.5, 2
 """Of weights per level, and of each particle: they need not have forgotten where they began, for chains warm up. For
 the same work, many particles with few moves find more modes than few with many."""
-_CLIMBERS, _CLIMB = 24, 8
-"""Particles that climb, and their steps uphill."""
 _BELOW = 3.0
 """Times the number of unknowns: a climber so far below the highest, in log π, has gone astray."""
 _WIDER = 1.5
@@ -119,17 +118,17 @@ class Metropolis:
 class AdaptiveMetropolis:
     """Many chains that learn together, from where all of them have been, how to move.
 
-    They begin at the particles of a short tempered SMC, which finds the posterior however small it is within the
-    prior; where the likelihood comes sample by sample, some of these climb by what the samples tell, and another one
-    begins around there. While they warm up, moves take the shape of the draws of all chains (after Haario et al. 2001)
-    and become as long as is best. Then the moves stay as they are and draws are kept. Some moves are jumps to draws of
-    a known density (`moves`), which lead from mode to mode, and tell the evidence at no further cost.
+    They begin where the posterior is found, however small it is within the prior: where the record can be taken for
+    noisier than it is, by populations under less and less noise and a climb from where they end (`populations`), and
+    otherwise by a short tempered SMC. While they warm up, moves take the shape of the draws of all chains (after Haario
+    et al. 2001) and become as long as is best. Then the moves stay as they are and draws are kept. Some moves are jumps
+    to draws of a known density (`moves`), which lead from mode to mode, and tell the evidence at no further cost.
 
     Args:
         draws: kept of each chain.
         chains: side by side; each step is one call of the likelihood with so many points.
         warmup: steps of each chain that are not kept.
-        particles: of the tempered SMC; more of them are surer to find all modes.
+        particles: at the beginning; more of them are surer to find all modes.
 
     Examples:
         >>> import numpy as np
@@ -158,14 +157,9 @@ class AdaptiveMetropolis:
         """Begin, warm up, draw; all chains at once."""
         particles = max(self.particles, _PER_UNKNOWN * target.size, self.chains)
         begun = None
-        for stage in within(0.0, 0.3, TemperedSMC(particles, _BEGIN_VARIATION, _BEGIN_MOVES).sample(rng, target)):
+        for stage in within(0.0, 0.4, _begin(rng, target, particles)):
             begun = stage.sample
             yield replace(stage, name="begin")
-        assert begun is not None
-        if isinstance(target, Sequential):
-            for stage in within(0.3, 0.4, _improved(rng, target, begun)):
-                begun = stage.sample
-                yield replace(stage, name="begin")
         assert begun is not None
         cloud = Points(begun.points[0], begun.log_likelihoods[0])
         chains = cloud.of(rng.choice(len(cloud.points), self.chains, replace=len(cloud.points) < self.chains))
@@ -192,20 +186,28 @@ class AdaptiveMetropolis:
                 yield replace(stage, sample=replace(stage.sample, log_evidence=evidence, log_evidence_error=error))
 
 
-def _improved(rng: np.random.Generator, target: Sequential, begun: Sample) -> Iterator[Stage]:
-    """The result of a rough tempered SMC, made good: climb from some of its particles, and begin anew around there.
+def _begin(rng: np.random.Generator, target: Likely, particles: int) -> Iterator[Stage]:
+    """Find the posterior."""
+    if not isinstance(target, Softening):
+        yield from TemperedSMC(particles, _BEGIN_VARIATION, _BEGIN_MOVES).sample(rng, target)
+        return
+    begun = None
+    for stage in within(0.0, 0.75, populations(rng, target, particles)):
+        begun = stage.sample
+        yield stage
+    assert begun is not None
+    yield from within(0.75, 1.0, _around(rng, target, *summits(target, begun.points[0]), particles))
 
-    Where the posterior is narrow and bent, or full of small humps, few particles with few moves end below it, and
-    would be long in getting there at random.
-    """
-    cloud = begun.points[0]
-    chosen = np.linspace(0, len(cloud) - 1, min(_CLIMBERS, len(cloud))).astype(int)
-    *_, (points, inverse) = scored(target, cloud[chosen], _CLIMB)
+
+def _around(
+    rng: np.random.Generator, target: Likely, points: np.ndarray, inverse: np.ndarray, particles: int
+) -> Iterator[Stage]:
+    """Begin anew around summits of which the inverse curvature is known."""
     heights = density(target, points)
     high = heights > heights.max() - _BELOW * target.size
     points, inverse = points[high], inverse[high].mean(axis=0)
     around = _Around(target, points.mean(axis=0), np.cov(points.T, ddof=0).reshape(inverse.shape) + inverse)
-    count = min(len(cloud), _AGAIN * target.size)
+    count = min(particles, _AGAIN * target.size)
     for stage in TemperedSMC(count, max_moves=_AGAIN_MOVES).sample(rng, around):
         assert stage.sample is not None
         found = around.there(stage.sample.flat)

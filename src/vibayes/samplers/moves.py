@@ -1,11 +1,11 @@
-"""Three ways to move points of a density: walk to beside where they are, jump to anywhere that other points are, or
-forget one coordinate.
+"""Ways to move points of a density: walk to beside where they are, jump to anywhere that other points are, forget some
+coordinates, or exchange some with another point.
 
 Two follow a cloud of points of the density, in pieces k with coordinates y_k and a density q = Σ_k q_k (`pieces`):
 
     walk:    in the coordinates of a piece, drawn with the probability q_k(z) / q(z), y' = y + s ξ, ξ standard normal,
     jump:    z' ~ q,
-    forget:  one coordinate of z, any of them, is drawn from its prior.
+    forget:  one to three neighbouring coordinates of z are drawn from their prior.
 
 With π(z) = N(z; 0, I) L(z)^power, a move is made with the probability
 
@@ -16,6 +16,12 @@ and a point that is not moved counts once more. That leaves π as it is, whateve
 the points that are moved. Jumps find their way from piece to piece and along bends; walks go where the cloud is wrong.
 To forget is mostly in vain, but it finds what no point has found yet: a spring that yields where all points take it for
 elastic, and so agree on nothing about its yield force.
+
+An exchange of coordinates between z_1 and z_2 (Liang & Wong 2000) is made with the probability
+
+    min(1, π(z_1') π(z_2') / π(z_1) π(z_2)),
+
+in which the prior cancels: what one point knows of one spring, and the other of another, comes together.
 """
 
 from __future__ import annotations
@@ -36,6 +42,8 @@ _JUMPS = 0.2, 0.8
 _WORTH = 0.3
 """A jump forgets where it came from, a walk does so in some multiple of `size` steps: jumps are worth it if a share of
 more than this by `size` is made."""
+_RUNS = np.array([1, 1, 2, 3])
+"""Neighbouring coordinates that are forgotten at once: those of one element, or some of them."""
 _FORGOTTEN = 0.1
 """Correlation of where points are with where they began, in each direction, that ends the moves."""
 _RESTING, _WAIT = 0.95, 10
@@ -65,7 +73,7 @@ class Moves(NamedTuple):
     jumped: float = np.nan
     """Share of jumps that were made, of late."""
     forgets: float = 0.0
-    """Share of moves that forget a coordinate."""
+    """Share of moves that forget."""
 
 
 class Made(NamedTuple):
@@ -107,7 +115,7 @@ def move(
     which = _drawn(rng, before - density)
     proposed = _walk(rng, moves.pieces, now, which, moves.step * _BEST_WALK / np.sqrt(size))
     proposed[jump] = moves.pieces.draw(rng, int(jump.sum()))
-    proposed[forget] = _without_one(rng, now[forget])
+    proposed[forget] = _without_some(rng, now[forget])
     values = likelihoods(target, proposed)
     after = moves.pieces.log_densities(proposed)
     log_ratio = density - np.logaddexp.reduce(after)
@@ -134,11 +142,32 @@ def tuned(moves: Moves, made: Made, gain: float) -> Moves:
     return moves._replace(step=float(np.clip(step, 1e-4, 10.0)), jumps=_JUMPS[int(worth)], jumped=float(rate))
 
 
-def _without_one(rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
-    """The points, with one coordinate of each drawn from the prior."""
-    points, rows = points.copy(), np.arange(len(points))
-    points[rows, rng.integers(points.shape[1], size=len(points))] = rng.standard_normal(len(points))
-    return points
+def exchange(rng: np.random.Generator, target: Likely, points: Points) -> Points:
+    """Let every point exchange a run of coordinates with another one, where that does not lead too far down."""
+    now, logs = points
+    count, size = now.shape
+    order = rng.permutation(count)
+    one, other = order[: count // 2], order[count // 2 : 2 * (count // 2)]
+    taken = _runs(rng, rng.integers(1, size // 2 + 1, len(one)), size) if size > 1 else np.ones((len(one), 1), bool)
+    pair = np.concatenate([np.where(taken, now[other], now[one]), np.where(taken, now[one], now[other])])
+    values = likelihoods(target, pair)
+    both = values.reshape(2, -1).sum(axis=0) - logs[one] - logs[other]
+    made = np.tile(np.log(rng.random(len(one))) < both, 2)
+    now, logs, where = now.copy(), logs.copy(), np.concatenate([one, other])[made]
+    now[where], logs[where] = pair[made], values[made]
+    return Points(now, logs)
+
+
+def _runs(rng: np.random.Generator, lengths: np.ndarray, size: int) -> np.ndarray:
+    """Which coordinates belong to a run of each length, (lengths, size); after the last comes the first."""
+    begin = rng.integers(size, size=len(lengths))
+    return (np.arange(size) - begin[:, None]) % size < lengths[:, None]
+
+
+def _without_some(rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
+    """The points, with a run of coordinates of each drawn from the prior."""
+    lengths = rng.choice(_RUNS, len(points))
+    return np.where(_runs(rng, lengths, points.shape[1]), rng.standard_normal(points.shape), points)
 
 
 class Memory:

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Hold, Sampled, StraightLines
 from vibayes.filters.checks import check_channels, check_noise
+from vibayes.filters.noise import Noise, noise_of
 from vibayes.filters.recursion import BLOCK, Increment, absorb
 from vibayes.record import Record
 from vibayes.solvers.dense import Dense, Readings
@@ -42,7 +43,7 @@ class Solving(eqx.Module):
     """
 
     structure: Structure
-    noise: tuple[Any, ...]
+    noise: Noise
     outputs: Array
     drive: Drive
     gains: dict[int, Gains]
@@ -58,7 +59,7 @@ class Solving(eqx.Module):
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the unknowns: of the structure, of the solver and of the noise."""
-        names = (*self.structure.parameters, *self.method.names, *(n for n in self.noise if isinstance(n, str)))
+        names = (*self.structure.parameters, *self.method.names, *self.noise.names)
         return tuple(dict.fromkeys(names))
 
     @property
@@ -90,7 +91,7 @@ class Solving(eqx.Module):
         state, modes = moving.begin(
             None if still else [entry(each) for each in displacement], [entry(each) for each in velocity]
         )
-        noise = jnp.stack([entry(each) for each in self.noise])
+        noise = self.noise.deviations(entry)
         if not isinstance(method, ODEFilter):
             step, order = self.interval / method.steps, 1 if isinstance(method, Euler) else 4
             return Stepper(moving, self.drive, step, method.steps, order), (state, modes, noise), noise
@@ -250,7 +251,7 @@ def solving(
     method.begins(len(structure.masses))
     return Solving(
         structure=structure,
-        noise=tuple(n if isinstance(n, str) else jnp.asarray(float(n)) for n in noises),
+        noise=noise_of(noises),
         outputs=jnp.asarray(record.output),
         drive=Drive(*map(jnp.asarray, drive_of(Sampled(record.input, record.rate, hold), method.steps))),
         gains=found,
