@@ -32,7 +32,7 @@ def augmented(problem: vb.Problem) -> dict[str, Any]:
     moments = {name: np.asarray(prior.icdf(shares)) for name, prior in problem.priors.items()}
     prior_mean = np.array([values.mean() for values in moments.values()])
     prior_deviation = np.array([values.std() for values in moments.values()])
-    noise = jnp.asarray([float(each) for each in prepared.noise])
+    noise = prepared.noise.deviations(jnp.asarray)
 
     def model_of(parameters):
         values = dict(zip(names, jnp.maximum(parameters, LEAST * prior_mean), strict=True))

@@ -146,7 +146,7 @@ def test_increments_on_a_linear_equation_are_those_of_the_joint_gaussian(correct
         "linear", rate, (samples - 1) / rate, order=order, linearised=True, corrected=corrected, diffusion=0.8,
         second_order=second_order, start_displacement=0.2, start_velocity=0.3,
     )  # fmt: skip
-    prepared = eqx.tree_at(lambda p: p.noise, prepared, (noise, noise))
+    prepared = eqx.tree_at(lambda p: p.noise.levels, prepared, (noise, noise))
     increments, _ = prepared.increments({"m": jnp.ones(1)})
     solver, begins, _ = prepared._prepared({"m": jnp.ones(1)})
     begun = solver.begin(*begins)

@@ -24,7 +24,7 @@ from vibayes.samplers.moves import Moves, Points, exchange, move, moves_of, tune
 from vibayes.samplers.tempered import systematic
 
 _SIZE, _PER_UNKNOWN = 128, 10
-"""Particles of a population, at least."""
+"""Particles of a population, at least, unless there are fewer."""
 _FIRST, _MARKS = 3.0, (25.0, 50.0, 100.0)
 """The root of the number of samples over these is s at first and at the marks: so that each output says a few nats at
 first, and some hundred at the first mark."""
@@ -55,7 +55,7 @@ class Population(NamedTuple):
 
 def populations(rng: np.random.Generator, target: Softening, particles: int) -> Iterator[Stage]:
     """So many particles at the first mark, in populations of their own, and the best of them at the last one."""
-    size = max(_SIZE, _PER_UNKNOWN * target.size)
+    size = min(max(_SIZE, _PER_UNKNOWN * target.size), particles)
     first, *marks = (float(np.sqrt(target.samples)) / each for each in (_FIRST, *_MARKS))
     prior = target.softened(first)
     now = [Population(Points(*from_prior(rng, prior, size)[:2]), first) for _ in range(max(round(particles / size), 1))]
