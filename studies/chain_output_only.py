@@ -59,7 +59,7 @@ def robustness(measured: Measured, method: vb.AdaptiveMetropolis, chosen: argpar
 
 if __name__ == "__main__":
     chosen = options(__doc__)
-    measured = measure(chain(), TRUTH, chosen.seed, RATE, 151 if chosen.quick else SAMPLES, RESPONSES)
+    measured = measure(chain(), TRUTH, chosen.seed, RATE, 101 if chosen.quick else SAMPLES, RESPONSES)
     method = vb.AdaptiveMetropolis(draws=5, chains=32, warmup=5, particles=64) if chosen.quick else (
         vb.AdaptiveMetropolis(draws=90, chains=64, warmup=20, particles=640)
     )  # fmt: skip
