@@ -7,7 +7,7 @@ import pytest
 from tests.likelihoods import gaussian
 
 import vibayes as vb
-from vibayes.samplers import ibis, moves
+from vibayes.samplers import ibis, moves, multinomial, residual, stratified
 from vibayes.samplers.climb import scored
 from vibayes.samplers.diagnostics import mcse_mean
 from vibayes.samplers.ibis import IBIS
@@ -88,6 +88,15 @@ def test_posterior_and_evidence_of_every_prefix_are_exact(walks, noise):
     path = [state.evidences[count - 1] - target.exact(count)[2] for count in range(1, 121)]
     assert len(state.evidences) == len(state.effective) == 120 and np.max(np.abs(path)) < 4.0 * state.error
     assert any(each.sample == state.rejuvenations[0].sample for each in state.rejuvenations[1:]) == (noise < 0.1)
+
+
+@pytest.mark.parametrize("resampling", [multinomial, residual, stratified])
+def test_the_posterior_is_exact_however_particles_are_drawn_anew(resampling):
+    target = line()
+    sample = finished(IBIS(particles=2000, resampling=resampling).sample(np.random.default_rng(2), target))
+    mean, covariance, evidence = target.exact(120)
+    assert off(sample, mean, covariance) < 4.0
+    assert abs(sample.log_evidence - evidence) < 4.0 * sample.log_evidence_error
 
 
 def test_the_acceptance_without_the_density_of_the_proposal_fails(monkeypatch):

@@ -16,7 +16,7 @@ from vibayes.samplers.metropolis import AdaptiveMetropolis, Metropolis
 from vibayes.samplers.moves import Moves, Points, exchange, move
 from vibayes.samplers.nuts import NUTS
 from vibayes.samplers.pieces import Pieces, pieces_of
-from vibayes.samplers.tempered import TemperedSMC, systematic
+from vibayes.samplers.tempered import TemperedSMC
 from vibayes.samplers.verdicts import verdicts
 
 METROPOLIS = Metropolis(draws=6000, chains=8)
@@ -340,14 +340,6 @@ def test_blackjax_is_asked_for(monkeypatch):
 def test_bad_settings_are_refused(make, message):
     with pytest.raises(InvalidInput, match=message):
         make()
-
-
-def test_systematic_resampling_gives_each_its_due():
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        weights = rng.dirichlet(np.full(50, 0.3))
-        counts = np.bincount(systematic(rng, weights), minlength=50)
-        assert counts.sum() == 50 and np.all(np.abs(counts - 50 * weights) < 1.0)
 
 
 @pytest.mark.parametrize("count", [1, 3, 8, 20])

@@ -7,6 +7,7 @@ from vibayes.samplers.metropolis import AdaptiveMetropolis, Metropolis
 from vibayes.samplers.nested import ABCNestedSampling
 from vibayes.samplers.nuts import NUTS
 from vibayes.samplers.rejection import ABCRejection
+from vibayes.samplers.resampling import multinomial, residual, stratified, systematic
 from vibayes.samplers.smc import ABCSMC
 from vibayes.samplers.tempered import TemperedSMC
 
@@ -21,4 +22,8 @@ __all__ = [
     "Laplace",
     "Metropolis",
     "TemperedSMC",
+    "multinomial",
+    "residual",
+    "stratified",
+    "systematic",
 ]

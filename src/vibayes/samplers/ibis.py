@@ -24,8 +24,9 @@ from vibayes.errors import InvalidInput
 from vibayes.samplers.likely import Carried, Likely, Sample, Sequential, Stage
 from vibayes.samplers.moves import Memory, Moves, Points, move, moves_of, tuned
 from vibayes.samplers.pieces import one_piece
+from vibayes.samplers.resampling import Resampling, systematic
 from vibayes.samplers.settings import require_counts, require_within
-from vibayes.samplers.tempered import family_variance, systematic
+from vibayes.samplers.tempered import family_variance
 
 _SHORTEST, _LONGEST = 16, 1024
 """Samples that are followed before the weights are looked at. A choice of speed: results do not depend on it."""
@@ -91,6 +92,8 @@ class IBIS:
         max_moves: each time, whether or not particles have forgotten by then where they began.
         walks: besides independent proposals, let particles walk to beside where they are; without, moves are those of
             the published algorithm: independent draws of a Gaussian with the particles' mean and covariance.
+        resampling: how particles are drawn anew: `samplers.systematic`, `stratified`, `residual`, `multinomial`, or a
+            function of your own of a random generator and weights that gives numbers of particles.
 
     Examples:
         >>> import numpy as np
@@ -114,8 +117,14 @@ class IBIS:
     threshold: float = 0.5
     max_moves: int = 20
     walks: bool = True
+    resampling: Resampling = systematic
 
     def __post_init__(self) -> None:
+        if not callable(self.resampling):
+            remedy = "give samplers.systematic, stratified, residual or multinomial"
+            raise InvalidInput(
+                "IBIS.resampling", "a function of a generator and weights", repr(self.resampling), remedy
+            )
         require_counts(self, "particles", "max_moves")
         require_within(self, "threshold", 0.0, 1.0)
 
@@ -185,7 +194,7 @@ class IBIS:
             state.log_evidence += float(np.logaddexp.reduce(state.log_weights)) - float(np.log(self.particles))
             weights = state.weights
             moves = self._moves(state, weights)
-            chosen = systematic(state.rng, weights)
+            chosen = self.resampling(state.rng, weights)
             prefix = _Prefix(target, last, power, *(each[chosen] for each in (state.log_likelihoods, increment)))
             prefix.carried = tuple(each[chosen] for each in state.carried)
             state.points, state.ancestors = state.points[chosen], state.ancestors[chosen]

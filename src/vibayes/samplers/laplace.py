@@ -20,8 +20,8 @@ from vibayes.samplers.chart import Chart
 from vibayes.samplers.climb import Climbers, climb, density
 from vibayes.samplers.likely import Likely, Sample, Stage, from_prior, likelihoods, log_prior
 from vibayes.samplers.pieces import Pieces
+from vibayes.samplers.resampling import systematic
 from vibayes.samplers.settings import require_counts
-from vibayes.samplers.tempered import systematic
 
 _PER_START = 20
 """Draws of the prior, of which the best is a start."""

@@ -21,7 +21,7 @@ import numpy as np
 from vibayes.samplers.climb import density, scored
 from vibayes.samplers.likely import Sample, Sequential, Softening, Stage, from_prior, likelihoods
 from vibayes.samplers.moves import Moves, Points, exchange, move, moves_of, tuned
-from vibayes.samplers.tempered import systematic
+from vibayes.samplers.resampling import systematic
 
 _SIZE, _PER_UNKNOWN = 128, 10
 """Particles of a population, at least, unless there are fewer."""

@@ -26,6 +26,7 @@ import numpy as np
 from vibayes.errors import InvalidInput
 from vibayes.samplers.likely import Likely, Sample, Stage, from_prior
 from vibayes.samplers.moves import Memory, Moves, Points, move, moves_of, tuned
+from vibayes.samplers.resampling import systematic
 from vibayes.samplers.settings import require_counts, require_within
 
 _STUCK = 0.5
@@ -135,18 +136,6 @@ def next_power(log_likelihoods: np.ndarray, power: float, variation: float) -> f
         middle = 0.5 * (low + high)
         low, high = (low, middle) if varies(np.exp(middle)) else (middle, high)
     return power + float(np.exp(low))
-
-
-def systematic(rng: np.random.Generator, weights: np.ndarray) -> np.ndarray:
-    """Numbers of particles, each drawn about N times its weight; in order.
-
-    Examples:
-        >>> systematic(np.random.default_rng(0), np.array([0.5, 0.25, 0.0, 0.25])).tolist()
-        [0, 0, 1, 3]
-    """
-    heights = np.cumsum(weights)
-    marks = (np.arange(len(weights)) + rng.random()) / len(weights)
-    return np.searchsorted(heights, marks * heights[-1], side="right").clip(max=len(weights) - 1)
 
 
 def family_variance(weights: np.ndarray, ancestors: np.ndarray) -> float:

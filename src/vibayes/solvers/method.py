@@ -31,9 +31,9 @@ class Solver(eqx.Module):
         velocity: likewise.
     """
 
-    steps: int = eqx.field(static=True, default=1)
-    displacement: Any = eqx.field(static=True, default=0.0)
-    velocity: Any = eqx.field(static=True, default=0.0)
+    steps: int = eqx.field(static=True, default=1, kw_only=True)
+    displacement: Any = eqx.field(static=True, default=0.0, kw_only=True)
+    velocity: Any = eqx.field(static=True, default=0.0, kw_only=True)
 
     def __check_init__(self) -> None:
         where = type(self).__name__

@@ -47,13 +47,16 @@ class Solutions:
         return np.sqrt(np.mean(self.deviations**2, axis=0))
 
 
-def solve(prepared: Solving, values: Mapping[str, Any], of: Sequence[Sensor] | None = None) -> Solutions:
+def solve(
+    prepared: Solving, values: Mapping[str, Any], of: Sequence[Sensor] | None = None, *, ahead: bool = False
+) -> Solutions:
     """Solve for many sets of values.
 
     Args:
         prepared: structure, record and solver; see `solving`.
         values: of all unknowns, numbers or arrays with one entry per set.
         of: sensors to be read, whether they were there or not; by default those of the record.
+        ahead: one step ahead of each sample, before that sample corrects the solution; without, after it.
 
     Returns:
         Readings with the deviation that the solver itself gives them. A solver that measured samples correct knows all
@@ -85,7 +88,8 @@ def solve(prepared: Solving, values: Mapping[str, Any], of: Sequence[Sensor] | N
     size, means, deviations = min(prepared.at_once, count), [], []
     for first in range(0, count, size):
         chosen = np.minimum(np.arange(first, first + size), count - 1)  # parts of one size are compiled once
-        found = _solved(prepared, sensors, {name: jnp.asarray(value[chosen]) for name, value in arrays.items()})
+        some = {name: jnp.asarray(value[chosen]) for name, value in arrays.items()}
+        found = _solved(prepared, sensors, some, ahead)
         for parts, each in zip((means, deviations), found, strict=True):
             parts.append(np.moveaxis(np.asarray(each), -1, 0)[: count - first])
     times = prepared.interval * np.arange(prepared.outputs.shape[0])
@@ -94,5 +98,7 @@ def solve(prepared: Solving, values: Mapping[str, Any], of: Sequence[Sensor] | N
 
 
 @eqx.filter_jit
-def _solved(prepared: Solving, sensors: tuple[Sensor, ...], values: Mapping[str, Array]) -> tuple[Array, Array]:
-    return prepared.solutions(values, sensors)
+def _solved(
+    prepared: Solving, sensors: tuple[Sensor, ...], values: Mapping[str, Array], ahead: bool
+) -> tuple[Array, Array]:
+    return prepared.solutions(values, sensors, ahead)

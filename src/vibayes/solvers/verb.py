@@ -144,14 +144,17 @@ class Solving(eqx.Module):
         increment = absorb(images, images[:0], expected[:0], y, expected, noise).increment
         return solver.absorb(now, Readings(y, expected, images, noise)), (increment, images)
 
-    def solutions(self, values: Mapping[str, Array], sensors: tuple[Sensor, ...]) -> tuple[Array, Array]:
-        """Readings of sensors after each sample, and their standard deviations, (samples, readings, sets)."""
+    def solutions(self, values: Mapping[str, Array], sensors: tuple[Sensor, ...], ahead: bool) -> tuple[Array, Array]:
+        """Readings of sensors, one step ahead of each sample or after it, and their standard deviations, (samples,
+        readings, sets).
+        """
         solver, begun, noise = self._begun(values)
 
         def sample(now, index):
-            now, _ = self._next(solver, noise, now, index)
-            expected, images = self._read(solver, now, index, sensors)
-            return now, (expected, jnp.sqrt(jnp.sum(images * images, axis=1)))
+            before = self._moved(solver, now, index)
+            after, _ = self._sample(solver, noise, before, index)
+            expected, images = self._read(solver, before if ahead else after, index, sensors)
+            return after, (expected, jnp.sqrt(jnp.sum(images * images, axis=1)))
 
         return jax.lax.scan(sample, begun, jnp.arange(self.outputs.shape[0]))[1]
 
@@ -167,9 +170,12 @@ class Solving(eqx.Module):
 
     def _next(self, solver: Any, noise: Array, now: Carried, index: Any) -> tuple[Carried, tuple[Increment, Array]]:
         """On to a sample, and after it."""
+        return self._sample(solver, noise, self._moved(solver, now, index), index)
+
+    def _moved(self, solver: Any, now: Carried, index: Any) -> Carried:
+        """On to a sample; the first is where it begins."""
         moved = solver.advance(now, jnp.maximum(index - 1, 0))
-        now = jax.tree.map(lambda new, old: jnp.where(index > 0, new, old), moved, now)
-        return self._sample(solver, noise, now, index)
+        return jax.tree.map(lambda new, old: jnp.where(index > 0, new, old), moved, now)
 
     def log_likelihoods(self, values: Mapping[str, Array]) -> Array:
         """Logarithms of p(record | values) of many sets."""
