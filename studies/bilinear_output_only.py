@@ -39,5 +39,5 @@ if __name__ == "__main__":
     method = vb.AdaptiveMetropolis(draws=draws, chains=128, warmup=10, particles=128)
     run(
         "Bilinear oscillator, outputs alone", whole, measured, TRUTH, RESPONSES, method, chosen,
-        lambda: {"short_record": identified(beginning, TRUTH, method, chosen)[1]},
+        lambda _: {"short_record": identified(beginning, TRUTH, method, chosen)[1]},
     )  # fmt: skip

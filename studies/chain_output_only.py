@@ -48,12 +48,16 @@ def chain(factor: float = 1.0) -> vb.Structure:
     return vb.Structure.chain([1.0] * 4, springs, sensors=sensors, damping=vb.ModalDamping(0.05)).driven_by(ground)
 
 
-def robustness(measured: Measured, method: vb.AdaptiveMetropolis, chosen: argparse.Namespace) -> dict[str, Any]:
-    """Figures of identifications with a wrong input model, by its factor."""
-    found = {}
+def robustness(
+    posterior: vb.Posterior, measured: Measured, method: vb.AdaptiveMetropolis, chosen: argparse.Namespace
+) -> dict[str, Any]:
+    """Figures of identifications with a wrong input model, by its factor; chains begin near the posterior."""
+    found, sample = {}, posterior.selected.sample
+    assert sample is not None
     for factor in () if chosen.quick else FACTORS:
         problem = vb.Problem(chain(factor), measured.record, PRIORS, f"ground times {factor}", noise=measured.noise)
-        found[str(factor)] = identified(problem, TRUTH, method, chosen)[1]
+        near = replace(method, draws=min(60, method.draws), starts=sample.flat[:: max(len(sample.flat) // 200, 1)])
+        found[str(factor)] = identified(problem, TRUTH, near, chosen)[1]
     return {"robustness": found}
 
 
@@ -61,10 +65,10 @@ if __name__ == "__main__":
     chosen = options(__doc__)
     measured = measure(chain(), TRUTH, chosen.seed, RATE, 101 if chosen.quick else SAMPLES, RESPONSES)
     method = vb.AdaptiveMetropolis(draws=5, chains=32, warmup=5, particles=64) if chosen.quick else (
-        vb.AdaptiveMetropolis(draws=90, chains=64, warmup=20, particles=640)
+        vb.AdaptiveMetropolis(draws=150, chains=64, warmup=20, particles=640)
     )  # fmt: skip
     problem = vb.Problem(chain(), measured.record, PRIORS, "chain", noise=measured.noise)
     run(
         "Chain, outputs alone", problem, measured, TRUTH, RESPONSES, method, chosen,
-        lambda: robustness(measured, replace(method, draws=min(30, method.draws)), chosen),
+        lambda posterior: robustness(posterior, measured, method, chosen),
     )  # fmt: skip

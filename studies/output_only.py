@@ -99,12 +99,12 @@ def identified(
 
 def run(
     title: str, problem: vb.Problem, measured: Measured, truth: Mapping[str, float], responses: Sequence[vb.Sensor],
-    method: Any, chosen: argparse.Namespace, beside: Callable[[], dict[str, Any]] = dict,
+    method: Any, chosen: argparse.Namespace, beside: Callable[[vb.Posterior], dict[str, Any]] = lambda posterior: {},
 ) -> dict[str, Any]:  # fmt: skip
-    """Identify, compare, estimate and print; ``beside`` gives further figures."""
+    """Identify, compare, estimate and print; ``beside`` gives further figures of the posterior."""
     posterior, result = identified(problem, truth, method, chosen)
     print(f"{title}, seed {chosen.seed}\n{posterior.summary()}", flush=True)
-    result |= beside()
+    result |= beside(posterior)
     draws = posterior.selected.resampled(chosen.seed, 8 if chosen.quick else 64)
     found = vb.estimate(problem.filtering(), draws, responses)
     names = [sensor.name for sensor in responses]

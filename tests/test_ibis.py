@@ -159,10 +159,12 @@ def test_climbers_that_know_the_samples_arrive_at_the_maximum():
     assert np.allclose(inverse, covariance, rtol=0.5, atol=0.3 * covariance.max())  # of 120 samples
 
 
-@pytest.mark.parametrize("noise", [0.3, 0.003])
-def test_chains_on_a_narrow_posterior_and_their_evidence_are_exact(noise):
+@pytest.mark.parametrize(("noise", "starts"), [(0.3, False), (0.003, False), (0.03, True)])
+def test_chains_on_a_narrow_posterior_and_their_evidence_are_exact(noise, starts):
+    """Wherever they begin: found in the prior, or beside, by some ten standard deviations."""
     target = line(noise=noise)
-    method = AdaptiveMetropolis(draws=100, chains=24, warmup=40, particles=100)
+    beside = target.exact(120)[0] + 0.03 * np.random.default_rng(9).normal(size=(40, 2)) if starts else None
+    method = AdaptiveMetropolis(draws=100, chains=24, warmup=40, particles=100, starts=beside)
     for seed in range(3):
         sample = finished(method.sample(np.random.default_rng(seed), target))
         mean, covariance, evidence = target.exact(120)
@@ -171,6 +173,11 @@ def test_chains_on_a_narrow_posterior_and_their_evidence_are_exact(noise):
         assert np.all(np.abs(features.mean(axis=(0, 1)) - [0, 0, 1, 1]) < 4.0 * mcse_mean(features))
         assert abs(sample.log_evidence - evidence) < 4.0 * sample.log_evidence_error
         assert np.allclose(sample.log_likelihoods, target.log_likelihood(sample.flat).reshape(24, 100))
+
+
+def test_starts_of_another_size_are_refused():
+    with pytest.raises(vb.InvalidInput, match="more than 2 points of size 2"):
+        finished(AdaptiveMetropolis(starts=np.zeros((40, 3))).sample(np.random.default_rng(0), line()))
 
 
 def test_what_chains_begin_from_has_the_exact_evidence():

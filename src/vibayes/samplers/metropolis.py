@@ -129,6 +129,8 @@ class AdaptiveMetropolis:
         chains: side by side; each step is one call of the likelihood with so many points.
         warmup: steps of each chain that are not kept.
         particles: at the beginning; more of them are surer to find all modes.
+        starts: points (count, size) near which the posterior is known to lie, as draws of a similar one
+            (``ModelPosterior.sample.flat``): from there it is found without a search of the prior.
 
     Examples:
         >>> import numpy as np
@@ -149,6 +151,7 @@ class AdaptiveMetropolis:
     chains: int = 48
     warmup: int = 250
     particles: int = 500
+    starts: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         require_counts(self, "draws", "chains", "warmup", "particles")
@@ -157,7 +160,7 @@ class AdaptiveMetropolis:
         """Begin, warm up, draw; all chains at once."""
         particles = max(self.particles, _PER_UNKNOWN * target.size, self.chains)
         begun = None
-        for stage in within(0.0, 0.4, _begin(rng, target, particles)):
+        for stage in within(0.0, 0.4, _begin(rng, target, particles, self.starts)):
             begun = stage.sample
             yield replace(stage, name="begin")
         assert begun is not None
@@ -186,8 +189,15 @@ class AdaptiveMetropolis:
                 yield replace(stage, sample=replace(stage.sample, log_evidence=evidence, log_evidence_error=error))
 
 
-def _begin(rng: np.random.Generator, target: Likely, particles: int) -> Iterator[Stage]:
+def _begin(
+    rng: np.random.Generator, target: Likely, particles: int, starts: np.ndarray | None = None
+) -> Iterator[Stage]:
     """Find the posterior."""
+    if starts is not None:
+        points = _require_starts(target, starts)
+        climbed = summits(target, points) if isinstance(target, Softening) else (points, _no_curvature(points))
+        yield from _around(rng, target, *climbed, particles)
+        return
     if not isinstance(target, Softening):
         yield from TemperedSMC(particles, _BEGIN_VARIATION, _BEGIN_MOVES).sample(rng, target)
         return
@@ -197,6 +207,21 @@ def _begin(rng: np.random.Generator, target: Likely, particles: int) -> Iterator
         yield stage
     assert begun is not None
     yield from within(0.75, 1.0, _around(rng, target, *summits(target, begun.points[0]), particles))
+
+
+def _require_starts(target: Likely, starts: np.ndarray) -> np.ndarray:
+    points = np.asarray(starts, float)
+    if points.ndim != 2 or points.shape[1] != target.size or len(points) <= target.size:
+        expected = f"more than {target.size} points of size {target.size}"
+        raise InvalidInput("AdaptiveMetropolis.starts", expected, f"shape {points.shape}", "give one row per point")
+    if not np.isfinite(likelihoods(target, points)).any():
+        raise InvalidInput("AdaptiveMetropolis.starts", "possible points", "none", "begin elsewhere")
+    return points
+
+
+def _no_curvature(points: np.ndarray) -> np.ndarray:
+    """Where points alone tell how wide the posterior is."""
+    return np.zeros((len(points), points.shape[1], points.shape[1]))
 
 
 def _around(
