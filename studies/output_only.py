@@ -15,7 +15,6 @@ from augmented import augmented
 
 import vibayes as vb
 from vibayes.posterior import ModelPosterior
-from vibayes.samplers import diagnostics
 
 QUICK = "a short record and few draws"
 
@@ -59,13 +58,13 @@ def measure(
 
 def figures_of_model(model: ModelPosterior) -> dict[str, Any]:
     """The numbers of one model, where no truth is known."""
-    chains = {name: values.reshape(model.chains, -1) for name, values in model.draws.items()}
-    means = model.mean()
+    judged, means = list(model.diagnostics()), model.mean()
     return {
         "posterior_mean": means,
         "ci95": {name: list(model.interval(name, 0.95)) for name in means},
-        "min_ess": float(min(diagnostics.ess_bulk(values) for values in chains.values())),
-        "rhat_max": float(max(diagnostics.rhat(values) for values in chains.values())),
+        "min_ess": min(each.ess_bulk for each in judged),
+        "min_ess_tail": min(each.ess_tail for each in judged),
+        "rhat_max": max(each.rhat for each in judged),
         "log_evidence": model.log_evidence,
         "log_evidence_error": model.log_evidence_error,
     }

@@ -96,6 +96,8 @@ class ODEFilter(Solver):
         velocity: likewise.
         start_displacement: standard deviation of the displacement at the first sample; for EKF1 or with corrections.
         start_velocity: likewise.
+        events: of laws with corners, at most so many per step at which the step is cut, so that none goes across; for
+            EKF1 or with corrections. Without, laws change at the end of the step in which an event falls.
 
     Examples:
         >>> import vibayes as vb
@@ -110,6 +112,7 @@ class ODEFilter(Solver):
     second_order: bool = eqx.field(static=True, default=False)
     start_displacement: float = eqx.field(static=True, default=0.0)
     start_velocity: float = eqx.field(static=True, default=0.0)
+    events: int = eqx.field(static=True, default=0)
 
     def __check_init__(self) -> None:
         least = 2 if self.second_order else 1
@@ -121,6 +124,10 @@ class ODEFilter(Solver):
             if not (isinstance(value, int | float | np.number) and 0.0 <= float(value) < np.inf):
                 remedy = "give a standard deviation, zero or above"
                 raise InvalidInput(f"ODEFilter.{name}", "a number from 0", repr(value), remedy)
+        require_count("ODEFilter.events", self.events, 0, None)
+        if self.events and not self.dense:
+            remedy, got = "set linearised or corrected", "some, for covariances that all parameters share"
+            raise InvalidInput("ODEFilter.events", "no events at which steps are cut", got, remedy)
         if not self.dense and (self.start_displacement or self.start_velocity):
             remedy = "set linearised or corrected, or make the displacement or velocity an unknown with a prior"
             got = "one, for covariances that all parameters share"

@@ -27,10 +27,14 @@ class Moving(eqx.Module):
 
     structure: Structure
     system: HybridSystem
+    landing: bool = eqx.field(static=True, default=False)
+    """Whether steps end at events, so that modes of all elements are kept."""
 
     @property
     def tracked(self) -> bool:
         """Whether modes are kept from step to step."""
+        if self.landing and self.system.guard_owners():
+            return True
         return any(e.sticks or e.needs_events for e in self.system.elements)
 
     def begin(self, displacement: Any, velocity: Any) -> tuple[Array, Array]:
@@ -76,16 +80,31 @@ class Moving(eqx.Module):
         values = [sensor.measure(self.structure, self.system, motion) for sensor in sensors]
         return jnp.stack([jnp.broadcast_to(value, state.shape[1:]) for value in values])
 
+    def fitting(self, state: Array, modes: Array) -> Array:
+        """Modes after the state has jumped: of laws that only bend those that fit it."""
+        if not (self.landing and self.tracked):
+            return modes
+        fit = self.system.modes_at(tuple(state))
+        kept = [e.sticks or e.needs_events for e in self.system.elements]
+        return jnp.stack([old if keep else new + 0 * old for keep, old, new in zip(kept, modes, fit, strict=True)])
+
+    def switched(self, state: Array, modes: Array, inputs: Array, fired: Array) -> tuple[Array, Array]:
+        """State and modes after a guard has fallen; as they were where ``fired`` is −1."""
+        after, changed = self.system.switch(tuple(state), tuple(modes), tuple(inputs), fired)
+        return jnp.stack(self.system.held(after, changed)), jnp.stack(changed)
+
+    def lowest(self, state: Array, modes: Array, inputs: Array) -> tuple[Array, Array]:
+        """The lowest guard and its number."""
+        guards = jnp.stack(self.system.guards(tuple(state), tuple(modes), tuple(inputs)))
+        return jnp.min(guards, axis=0), jnp.argmin(guards, axis=0)
+
     def settle(self, state: Array, modes: Array, inputs: Array) -> tuple[Array, Array]:
         """State and modes after guards have fallen, if any has."""
         if not self.tracked:
             return state, modes
         for _ in range(_SWITCHES):
-            guards = jnp.stack(self.system.guards(tuple(state), tuple(modes), tuple(inputs)))
-            fired = jnp.where(jnp.min(guards, axis=0) < 0.0, jnp.argmin(guards, axis=0), -1)
-            after, changed = self.system.switch(tuple(state), tuple(modes), tuple(inputs), fired)
-            after = self.system.held(after, changed)
-            state, modes = jnp.stack(after), jnp.stack(changed)
+            guard, number = self.lowest(state, modes, inputs)
+            state, modes = self.switched(state, modes, inputs, jnp.where(guard < 0.0, number, -1))
         return state, modes
 
 

@@ -85,7 +85,9 @@ class Solving(eqx.Module):
             return jnp.broadcast_to(jnp.asarray(values[given] if isinstance(given, str) else given, float), (count,))
 
         system = jax.vmap(compiled, axis_size=count)({name: values[name] for name in self.structure.parameters})
-        moving, method = Moving(self.structure, system), self.method
+        method = self.method
+        landing = isinstance(method, ODEFilter) and method.events > 0
+        moving = Moving(self.structure, system, landing)
         displacement, velocity = method.begins(len(self.structure.masses))
         still = all(each == 0.0 for each in displacement)
         state, modes = moving.begin(
@@ -121,7 +123,8 @@ class Solving(eqx.Module):
         start = jnp.asarray([*start, *[0.0] * (layout.size - 2 * masses)])
         if method.corrected:
             common = softened(moving), *common[1:]
-        return Dense(*common, start, method.steps, calibrated, method.linearised, method.corrected)
+        events = method.events if common[0].system.guard_owners() else 0
+        return Dense(*common, start, method.steps, calibrated, method.linearised, method.corrected, events)
 
     def _read(self, solver: Any, now: Carried, index: Any, sensors: tuple[Sensor, ...]) -> tuple[Array, Array]:
         """Readings at a sample and columns of theirs (readings, columns, sets)."""

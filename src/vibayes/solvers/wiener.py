@@ -19,6 +19,7 @@ from functools import lru_cache
 from math import comb, factorial
 from typing import Any, NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 
 Array = Any
@@ -27,9 +28,22 @@ Array = Any
 class Wiener(NamedTuple):
     """Transition and root of the noise over a step, in units of derivatives, and those units."""
 
-    transition: np.ndarray
-    root: np.ndarray
+    transition: Array
+    root: Array
     scales: np.ndarray
+
+    def over(self, part: Array) -> Wiener:
+        """The same over a part of the step, one for each set: matrices get a last axis of sets."""
+        many = len(self.scales)
+        powers = [jnp.ones_like(part)]
+        for _ in range(many - 1):
+            powers.append(powers[-1] * part)
+        zero, root = jnp.zeros_like(part), jnp.sqrt(part)
+        transition = [
+            [self.transition[i, j] * powers[j - i] if j >= i else zero for j in range(many)] for i in range(many)
+        ]
+        rows = [[self.root[i, j] * powers[many - 1 - i] * root for j in range(many)] for i in range(many)]
+        return Wiener(*(jnp.stack([jnp.stack(row) for row in each]) for each in (transition, rows)), self.scales)
 
 
 def wiener(q: int, step: float) -> Wiener:
