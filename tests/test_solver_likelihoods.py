@@ -156,6 +156,19 @@ def test_what_makes_no_sense_is_refused_in_words(make, words, record):
 
 
 @pytest.mark.filterwarnings("ignore::vibayes.IdentifiabilityWarning")
+def test_a_mass_that_no_output_shows_leaves_its_parameters_free_in_words():
+    links = [vb.Spring(30.0).between("ground", "seen"), vb.Damper(0.3).between("ground", "seen"),
+             vb.Spring("k").between("ground", "unseen"), vb.Damper(0.1).between("ground", "unseen")]  # fmt: skip
+    inputs, sensors = [vb.Force("seen")], [vb.Displacement("seen")]
+    structure = vb.Structure({"seen": 1.0, "unseen": 1.0}, links, inputs=inputs, sensors=sensors)
+    wave = np.sin(5.0 * np.arange(60) / 20.0)
+    record = vb.Record.from_arrays(rate=20.0, input=wave, output=0.1 * wave)
+    problem = vb.Problem(structure, record, {"k": vb.LogNormal(20.0, 1.5)}, noise=0.01)
+    with pytest.warns(vb.IdentifiabilityWarning, match="no output depends on 'k'"):
+        posterior = vb.infer(0, problem, vb.IBIS(particles=40))
+    assert np.isfinite(posterior.selected.mean()["k"])
+
+
 def test_a_step_too_large_for_all_of_the_prior_ends_in_words(record):
     priors = {"k": vb.LogNormal(1e7, 1.1), "c": PRIORS["c"]}
     problem = vb.Problem(oscillator(), record, priors, noise=1e-3, filter=vb.ODEFilter(order=2))

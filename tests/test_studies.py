@@ -190,3 +190,13 @@ def test_studies_with_solvers_give_the_figures_they_promise(study, tmp_path):
     assert {"posterior_mean", "truth_in_95", "log_evidence", "rejuvenations", "acceptance", "seconds"} <= set(found)
     for signal in ("sweep", "multisine"):
         assert 0.0 < found[signal]["rmse_min"] <= found[signal]["rmse_mean"] <= found[signal]["rmse_max"] < 1e-4
+
+
+def test_the_positioning_system_is_known_a_step_ahead_and_not_by_free_runs(tmp_path):
+    data = ROOT.parent / "shared" / "data"
+    if not data.exists():
+        pytest.skip("the measured data are not here")
+    found = run("emps_pn", "--quick", "--seed", "1", "--data", str(data), "--out", str(tmp_path))
+    assert list(tmp_path.glob("*.png"))
+    assert found["one_step"]["rmse_mean"] < 1e-6 < 1e-4 < found["free_run_least"] < found["free_run"]["rmse_min"]
+    assert found["one_step"]["rmse_mean"] < found["horizons"]["0.1"] < found["horizons"]["0.3"]

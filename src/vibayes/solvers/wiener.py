@@ -43,7 +43,8 @@ class Wiener(NamedTuple):
             [self.transition[i, j] * powers[j - i] if j >= i else zero for j in range(many)] for i in range(many)
         ]
         rows = [[self.root[i, j] * powers[many - 1 - i] * root for j in range(many)] for i in range(many)]
-        return Wiener(*(jnp.stack([jnp.stack(row) for row in each]) for each in (transition, rows)), self.scales)
+        matrix, spread = (jnp.stack([jnp.stack(row) for row in each]) for each in (transition, rows))
+        return Wiener(matrix, spread, self.scales)
 
 
 def wiener(q: int, step: float) -> Wiener:
