@@ -200,3 +200,4 @@ def test_the_positioning_system_is_known_a_step_ahead_and_not_by_free_runs(tmp_p
     assert list(tmp_path.glob("*.png"))
     assert found["one_step"]["rmse_mean"] < 1e-6 < 1e-4 < found["free_run_least"] < found["free_run"]["rmse_min"]
     assert found["one_step"]["rmse_mean"] < found["horizons"]["0.1"] < found["horizons"]["0.3"]
+    assert found["closed_loop"]["rmse_mean"] < 1e-5
