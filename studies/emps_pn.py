@@ -8,8 +8,8 @@ is the noise.
 
 one_step     position a sample ahead, from all samples before it: the filtered solution of section 2.
 free_run     position by simulation with located events, from the force alone.
-closed_loop  position by simulation with the controller, from the reference alone. A controller that answers position and
-             velocity is a spring and a damper between the mass and the reference; pulses add to its signal.
+closed_loop  position by simulation with the controller, from the reference alone. A controller that answers position
+             and velocity is a spring and a damper between the mass and the reference; pulses add to its signal.
 horizons     errors of simulations that begin anew from the filtered state every so many seconds.
 free_run_least   the least error of a free run that any parameters have on the test record itself.
 
