@@ -1,0 +1,22 @@
+"""Periodic solutions of structures, and the branches they form."""
+
+from vibayes.periodic.backbones import nonlinear_mode, phase_resonance
+from vibayes.periodic.branch import Branch, BranchStatus, SpecialPoint
+from vibayes.periodic.continuation import Arclength
+from vibayes.periodic.forced import forced_response
+from vibayes.periodic.harmonic_balance import HarmonicBalance
+from vibayes.periodic.method import PeriodicMethod
+from vibayes.periodic.shooting import Shooting
+
+__all__ = [
+    "Arclength",
+    "Branch",
+    "BranchStatus",
+    "HarmonicBalance",
+    "PeriodicMethod",
+    "Shooting",
+    "SpecialPoint",
+    "forced_response",
+    "nonlinear_mode",
+    "phase_resonance",
+]
