@@ -7,6 +7,7 @@ from vibayes.periodic.forced import forced_response
 from vibayes.periodic.harmonic_balance import HarmonicBalance
 from vibayes.periodic.isolas import ForcedResponses, isolas
 from vibayes.periodic.isolated import Backbones, backbones
+from vibayes.periodic.levels import IsolaLevels, isola_levels
 from vibayes.periodic.method import PeriodicMethod
 from vibayes.periodic.shooting import Shooting
 
@@ -17,11 +18,13 @@ __all__ = [
     "BranchStatus",
     "ForcedResponses",
     "HarmonicBalance",
+    "IsolaLevels",
     "PeriodicMethod",
     "Shooting",
     "SpecialPoint",
     "backbones",
     "forced_response",
+    "isola_levels",
     "isolas",
     "nonlinear_mode",
     "phase_resonance",

@@ -89,27 +89,28 @@ def _attempt(method, structure, drive, point, tangent, step, sizes, control) -> 
     predicted = point + step * scale * tangent
 
     def equations(z):
-        return balance(method, which, drive, z)
-
-    def bordered(z, row, scale):
-        return jnp.concatenate([jax.jacfwd(equations)(z) * scale, row[None]])
+        left = balance(method, which, drive, z)
+        return left, left
 
     def update(carry):
-        z, _, count = carry
-        left = jnp.concatenate([equations(z), jnp.sum(tangent * (z - predicted) / scale)[None]])
-        change = -jnp.linalg.solve(bordered(z, tangent, scale), left)
+        z, _, count, _ = carry
+        slope, left = jax.jacfwd(equations, has_aux=True)(z)
+        matrix = jnp.concatenate([slope * scale, tangent[None]])
+        change = -jnp.linalg.solve(matrix, jnp.append(left, jnp.sum(tangent * (z - predicted) / scale)))
         length = jnp.sqrt(jnp.sum(change**2))
         change = change * jnp.minimum(1.0, control.reach / jnp.maximum(length, 1e-300))
-        return z + scale * change, length, count + 1
+        return z + scale * change, length, count + 1, slope
 
     def going(carry):
-        _, length, count = carry
+        _, length, count, _ = carry
         return (length > control.tolerance) & (count < control.iterations) & jnp.isfinite(length)
 
-    z, length, count = jax.lax.while_loop(going, update, (predicted, jnp.full((), 1e30), jnp.int32(0)))
+    begin = predicted, jnp.full((), 1e30), jnp.int32(0), jnp.zeros((len(point) - 1, len(point)))
+    # The last derivatives are those of a point that was within the tolerance already: good enough for the tangent.
+    z, length, count, slope = jax.lax.while_loop(going, update, begin)
     anew = magnitudes(method, which, z, sizes)
     along = tangent * scale / anew
-    matrix = bordered(z, along / jnp.sqrt(jnp.sum(along**2)), anew)
+    matrix = jnp.concatenate([slope * anew, (along / jnp.sqrt(jnp.sum(along**2)))[None]])
     new = jnp.linalg.solve(matrix, jnp.zeros(len(z)).at[-1].set(1.0))
     new = new / jnp.sqrt(jnp.sum(new**2))
     orientation = jnp.linalg.slogdet(matrix.at[-1].set(new))[0]

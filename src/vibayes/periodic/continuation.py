@@ -22,6 +22,8 @@ from vibayes.periodic.oscillation import Drive
 from vibayes.structure.structure import Structure
 
 Array = Any
+_CORNER = 1e-4
+"""Length of a step below which a turn is taken for a corner."""
 
 
 class Arclength(eqx.Module):
@@ -62,11 +64,19 @@ class Arclength(eqx.Module):
 
 
 class Limits(NamedTuple):
-    """Where branches end: frequencies, and about the largest displacement of any mass."""
+    """Where branches end: frequencies, about the largest displacement of any mass, and levels of the forces."""
 
     low: float
     high: float
     amplitude: float = np.inf
+    least_level: float = -np.inf
+    largest_level: float = np.inf
+
+    def holds(self, found: Attempt) -> bool:
+        """Whether a point lies within."""
+        frequency, level = found.point[-2], found.point[-1]
+        inside = self.low <= frequency <= self.high and self.least_level <= level <= self.largest_level
+        return bool(inside and found.extent <= self.amplitude)
 
 
 class Curves(NamedTuple):
@@ -138,14 +148,15 @@ def follow(curves: Curves, begun: Attempt, settings: Arclength, limits: Limits) 
 def _judge(lane: _Lane, new: Attempt, settings: Arclength, limits: Limits) -> None:
     """Keep a step or take a shorter one, and end the branch where it is to end."""
     taken, last = lane.step, lane.found[-1]
-    if not (new.converged and _cosine(last, new) >= settings.turn and new.correction <= 0.5 * taken):
+    # Laws with kinks give branches with corners, which no step is short enough to smooth.
+    least = settings.turn if taken > _CORNER else 0.0
+    if not (new.converged and _cosine(last, new) >= least and new.correction <= max(0.5 * taken, _CORNER)):
         lane.step = 0.5 * taken
         lane.status = BranchStatus.STEP_TOO_SMALL if lane.step < settings.smallest else None
         return
     lane.found.append(new)
     lane.step = float(np.clip(taken * (1.5 if new.iterations <= 4 else 0.7), settings.smallest, settings.largest))
-    inside = limits.low <= new.point[-2] <= limits.high and new.extent <= limits.amplitude
-    if not inside:
+    if not limits.holds(new):
         lane.status = BranchStatus.RANGE_LEFT
     elif len(lane.found) > 4 and _closes(lane.found, taken):
         lane.status = BranchStatus.CLOSED

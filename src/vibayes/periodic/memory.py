@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from vibayes.periodic.oscillation import Drive, Oscillation
 
 Array = Any
-_ROUNDS = 4
+_ROUNDS = 3
 _FORGETS = 1e-7
 """Share of a state that a period must forget for its loop to be sought."""
 
@@ -34,19 +34,32 @@ def steady_loop(which: Oscillation, drive: Drive, displacement: Array, velocity:
         velocity: likewise.
         frequency: Ω.
     """
-    start = which.loaded(displacement[0])
-    for _ in range(_ROUNDS):
-        after = _march(which, drive, displacement, velocity, frequency, start)[0]
-        slope = jax.jacfwd(lambda s: _march(which, drive, displacement, velocity, frequency, s)[0])(start)
-        kept = jnp.eye(len(start)) - jax.lax.stop_gradient(slope)
-        # Damped least squares: nothing moves along what is not forgotten.
-        normal = kept.T @ kept + _FORGETS**2 * jnp.eye(len(start))
-        start = start + jnp.linalg.solve(normal, kept.T @ (after - start))
-    return _march(which, drive, displacement, velocity, frequency, start)[1]
+    motion = displacement, velocity, frequency
+    first = which.loaded(displacement[0])
+    fixed = jax.lax.stop_gradient((which, drive, motion, first))
+
+    def improve(_, start):
+        return _improved(*fixed[:3], start)
+
+    # The loop is found without derivatives; one more round carries them.
+    found = jax.lax.fori_loop(0, _ROUNDS, improve, fixed[3])
+    start = _improved(which, drive, motion, first + jax.lax.stop_gradient(found - fixed[3]))
+    return _march(which, drive, motion, start)[1]
 
 
-def _march(which: Oscillation, drive: Drive, displacement, velocity, frequency, start) -> tuple[Array, Array]:
+def _improved(which: Oscillation, drive: Drive, motion: tuple[Array, Array, Array], start: Array) -> Array:
+    """One round of Newton's method."""
+    after = _march(which, drive, motion, start)[0]
+    slope = jax.jacfwd(lambda s: _march(*jax.lax.stop_gradient((which, drive, motion)), s)[0])
+    kept = jnp.eye(len(start)) - slope(jax.lax.stop_gradient(start))
+    # Damped least squares: nothing moves along what is not forgotten.
+    normal = kept.T @ kept + _FORGETS**2 * jnp.eye(len(start))
+    return start + jnp.linalg.solve(normal, kept.T @ (after - start))
+
+
+def _march(which: Oscillation, drive: Drive, motion: tuple[Array, Array, Array], start: Array) -> tuple[Array, Array]:
     """States after a period, and at every second instant, by Runge–Kutta over pairs of intervals."""
+    displacement, velocity, frequency = motion
     instants, masses = displacement.shape
     step = 4.0 * jnp.pi / (instants * frequency)
     idle = jnp.zeros(masses)

@@ -34,6 +34,8 @@ _STAGES = (
 )
 _WEIGHTS = (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84)
 """The solution of order five of Dormand and Prince."""
+_PULL = 1e-8
+"""Share by which internal states that nothing determines are drawn to those of a first loading."""
 
 
 class Shooting(PeriodicMethod):
@@ -43,7 +45,7 @@ class Shooting(PeriodicMethod):
     for laws with kinks.
 
     Args:
-        steps: of a period; by default 256 for smooth laws, 4096 for others.
+        steps: of a period; by default 256 for smooth laws, 2048 for others.
         harmonics: H, of the Fourier series in which results are given.
 
     Examples:
@@ -60,7 +62,7 @@ class Shooting(PeriodicMethod):
 
     def settled(self, structure: Structure) -> Shooting:
         """With a number of steps that suits the laws of a structure."""
-        return replace(self, steps=self.steps or (256 if is_smooth(structure) else 4096))
+        return replace(self, steps=self.steps or (256 if is_smooth(structure) else 2048))
 
     def size(self, which: Oscillation) -> int:
         """Number of states."""
@@ -68,7 +70,13 @@ class Shooting(PeriodicMethod):
 
     def residual(self, which: Oscillation, drive: Drive, body: Array, frequency: Array, level: Array) -> Array:
         """By how much a period changes the state."""
-        return self._period(which, drive, body, frequency, level)[0] - body
+        change = self._period(which, drive, body, frequency, level)[0] - body
+        if not which.memory:
+            return change
+        # A slider that does not slide keeps any state: of all of them the one after a slow first loading is taken.
+        count = which.system.masses
+        pull = which.loaded(body[:count]) - body[2 * count :]
+        return change.at[2 * count :].add(_PULL * pull)
 
     def turning(self, which: Oscillation, drive: Drive, body: Array, frequency: Array, level: Array) -> Array:
         """Rates over the frequency."""
