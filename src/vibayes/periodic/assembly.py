@@ -54,7 +54,7 @@ def branch_of(curves: Curves, path: Path, settings: Arclength, mass_names: tuple
     status = (path.status, *(other.status for other in before))
     for other in before:
         if len(path.points) and len(other.points) and path.status is not BranchStatus.CLOSED:
-            path = _joined(other, path)
+            path = joined(other, path)
     if not len(path.points):
         return empty_branch(mass_names, curves, status)
     shown = shown_of(curves, path.points)
@@ -81,7 +81,7 @@ def empty_branch(mass_names: tuple[str, ...], curves: Curves, status: tuple[Bran
     )  # fmt: skip
 
 
-def _joined(before: Path, after: Path) -> Path:
+def joined(before: Path, after: Path) -> Path:
     """Two paths from one point as one, through it."""
     return Path(
         np.concatenate([before.points[:0:-1], after.points]),
