@@ -20,11 +20,12 @@ from vibayes.periodic.checks import (
     check_structure,
     force_coefficients,
 )
-from vibayes.periodic.continuation import Arclength, Limits
-from vibayes.periodic.draws import BranchDraws, at_once, centre_of, check_draws, draws_of, follow_draws, turned
+from vibayes.periodic.continuation import Arclength, Limits, Path
+from vibayes.periodic.draws import BranchDraws, centre_of, check_draws, corrected, draws_of, follow_draws, turned
 from vibayes.periodic.forced import forced_curves, from_rest
 from vibayes.periodic.harmonic_balance import HarmonicBalance
 from vibayes.periodic.linear import linear_of
+from vibayes.periodic.method import PeriodicMethod
 from vibayes.periodic.search import points_of
 from vibayes.structure.declaration import shown
 from vibayes.structure.element import as_arrays
@@ -77,7 +78,9 @@ def response_draws(
     row = np.zeros(start.point.shape[1])
     row[-2] = 1.0
     limits = Limits(span[0] * (1.0 - 1e-9), span[1])
-    paths = follow_draws(curves, structure, kept, at_once(start.point[0], row, settings), settings, limits, amplitudes)
+    paths = follow_draws(
+        curves, structure, kept, corrected(start.point[0], row, settings), settings, limits, amplitudes
+    )
     return draws_of(paths, structure.mass_names)
 
 
@@ -121,18 +124,28 @@ def backbone_draws(
     if not isinstance(start, Branch) or len(start) < 2:
         raise InvalidInput(f"{where}.start", "a branch with points", shown(start), "take one by nonlinear_mode")
     how = check_method(HarmonicBalance(start.coefficients.shape[1] // 2), structure, where)
-    limits = Limits(*span, amplitude)
-    curves = free_curves(how, as_arrays(structure.bind(centre_of(kept))), limits)
+    paths = followed_backbones(structure, kept, start, how, settings, Limits(*span, amplitude))
+    return draws_of(paths, structure.mass_names)
+
+
+def followed_backbones(
+    structure: Structure,
+    draws: Mapping[str, Array],
+    start: Branch,
+    method: PeriodicMethod,
+    settings: Arclength,
+    limits: Limits,
+) -> list[Path]:
+    """A known backbone for every draw: from its small end, or from its middle both ways."""
+    curves = free_curves(method, as_arrays(structure.bind(centre_of(draws))), limits)
     points = points_of(start)
     from_mode = start.amplitudes[0].max() < _SMALL * start.amplitudes.max()
     number = 0 if from_mode else len(points) // 2
     row = points[number + 1] - points[number]
     row[-2:] = 0.0
-    begin = at_once(points[number], row / np.linalg.norm(row), settings)
-    paths = follow_draws(curves, structure, kept, begin, settings, limits)
-    if not from_mode:
-        back = follow_draws(curves, structure, kept, turned(begin), settings, limits)
-        paths = [
-            joined(before, after) if len(after.points) else after for before, after in zip(back, paths, strict=True)
-        ]
-    return draws_of(paths, structure.mass_names)
+    begin = corrected(points[number], row / np.linalg.norm(row), settings)
+    onwards = follow_draws(curves, structure, draws, begin, settings, limits)
+    if from_mode:
+        return onwards
+    backwards = follow_draws(curves, structure, draws, turned(begin), settings, limits)
+    return [joined(b, a) if len(a.points) else a for b, a in zip(backwards, onwards, strict=True)]

@@ -122,8 +122,8 @@ def centre_of(draws: Mapping[str, np.ndarray]) -> dict[str, float]:
     return {name: float(np.mean(value)) for name, value in draws.items()}
 
 
-Begin = Callable[[Curves], Attempt]
-"""From the equations of a block of draws to points on their branches."""
+Begin = Callable[[Curves, Array], Attempt]
+"""From the equations of a block of draws, and their numbers, to points on their branches."""
 
 
 def follow_draws(
@@ -141,30 +141,35 @@ def follow_draws(
     paths: list[Path] = []
     for first in range(0, count, BLOCK):
         chosen = np.minimum(np.arange(first, first + BLOCK), count - 1)
-        bound, drives = _bound(structure, draws, chosen), lanes_of(drive, BLOCK)
+        bound, drives = bound_draws(structure, draws, chosen), lanes_of(drive, BLOCK)
         if forcing is not None:
             drives = drives._replace(force=jnp.asarray(force_coefficients(bound, forcing)))
         block = curves._replace(structures=bound, drives=drives)
-        begun = begin(block)
+        begun = begin(block, chosen)
         spare = np.arange(first, first + BLOCK) >= count
         begun = begun._replace(converged=begun.converged & ~spare)
         paths += follow(block, begun, settings, limits)[: count - first]
     return paths
 
 
-def _bound(structure: Structure, draws: Mapping[str, np.ndarray], chosen: Array) -> Structure:
+def bound_draws(structure: Structure, draws: Mapping[str, np.ndarray], chosen: Array) -> Structure:
     """Structures of some draws, one entry per lane in every leaf."""
     bound = as_arrays(structure.bind({name: value[chosen] for name, value in draws.items()}))
     return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (len(chosen),)), bound)
 
 
-def at_once(points: Array, rows: Array, settings: Arclength) -> Begin:
-    """Begin every draw at one point, corrected at right angles to a direction."""
+def structure_of(bound: Structure, number: int) -> Structure:
+    """The structure of one of many draws."""
+    return jax.tree.map(lambda leaf: leaf[number], bound)
 
-    def begin(block: Curves) -> Attempt:
-        control = settings.control()._replace(iterations=jnp.int32(30), reach=jnp.asarray(0.3, float))
-        wide = np.repeat(points[None], BLOCK, axis=0)
-        return step_from(block, wide, np.repeat(rows[None], BLOCK, axis=0), np.zeros(BLOCK), control)
+
+def corrected(points: Array, row: Array, settings: Arclength) -> Begin:
+    """Begin draws at points, one for all or one each, corrected at right angles to a direction."""
+    control = settings.control()._replace(iterations=jnp.int32(30), reach=jnp.asarray(0.3, float))
+
+    def begin(block: Curves, chosen: Array) -> Attempt:
+        wide = points[chosen] if points.ndim == 2 else np.repeat(points[None], BLOCK, axis=0)
+        return step_from(block, wide, np.repeat(row[None], BLOCK, axis=0), np.zeros(BLOCK), control)
 
     return begin
 
@@ -172,8 +177,8 @@ def at_once(points: Array, rows: Array, settings: Arclength) -> Begin:
 def turned(begin: Begin) -> Begin:
     """Begin at the same points in the other direction."""
 
-    def back(block: Curves) -> Attempt:
-        begun = begin(block)
+    def back(block: Curves, chosen: Array) -> Attempt:
+        begun = begin(block, chosen)
         return begun._replace(tangent=-begun.tangent, orientation=-begun.orientation)
 
     return back

@@ -112,7 +112,7 @@ def isolas(
     bound = check_bound(structure, values, where)
     force, linear = force_coefficients(bound, amplitudes), linear_of(bound)
     reach = (
-        _reach(linear, force, span)
+        default_reach(linear, force, span)
         if amplitude is None
         else check_positive(amplitude, f"{where}.amplitude", "raise it")
     )
@@ -128,7 +128,7 @@ def isolas(
     return ForcedResponses(main, closed, tuple(b for b in found if not b.closed), free)
 
 
-def _reach(linear: Linear, force: Array, span: tuple[float, float]) -> float:
+def default_reach(linear: Linear, force: Array, span: tuple[float, float]) -> float:
     """Twice the displacement at which the least damped mode takes all that the forces can give."""
     frequencies, shapes = linear.modes()
     modal = np.einsum("ni,nm,mi->i", shapes, linear.damping, shapes)
