@@ -17,7 +17,7 @@ def respond(structure=DUFFING, values=VALUES, forcing=FORCE, span=RANGE, **other
 
 @pytest.mark.parametrize("span", [(1.5, 0.5), (1.0, 1.0), (0.0, 1.0), (0.5,), "all", (np.nan, 1.0)])
 def test_a_range_without_frequencies_is_refused(span):
-    with pytest.raises(vb.InvalidInput, match="forced_response.frequency_range: expected two increasing positive"):
+    with pytest.raises(vb.InvalidInput, match=r"forced_response\.frequency_range: expected two increasing positive"):
         respond(span=span)
 
 
@@ -28,7 +28,7 @@ def test_a_force_on_an_unknown_mass_is_refused_with_the_name_that_was_meant():
 
 @pytest.mark.parametrize("forcing", [{}, 1.0, {"mass": 0.0}, {"mass": "much"}, {"mass": np.inf}])
 def test_a_forcing_that_does_nothing_is_refused(forcing):
-    with pytest.raises(vb.InvalidInput, match="forced_response.forcing"):
+    with pytest.raises(vb.InvalidInput, match=r"forced_response\.forcing"):
         respond(forcing=forcing)
 
 
@@ -112,7 +112,7 @@ def test_steps_in_the_wrong_order_are_refused():
 def test_a_method_that_is_none_is_refused():
     with pytest.raises(vb.InvalidInput, match="HarmonicBalance"):
         respond(method="shooting")
-    with pytest.raises(vb.InvalidInput, match="isolas.method: expected HarmonicBalance"):
+    with pytest.raises(vb.InvalidInput, match=r"isolas\.method: expected HarmonicBalance"):
         vb.isolas(DUFFING, VALUES, FORCE, RANGE, method=vb.Shooting())
 
 
