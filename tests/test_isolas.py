@@ -149,6 +149,33 @@ def test_folds_of_the_isola_lie_on_the_curve_of_folds():
     assert abs(ends[-1] - isola.frequency_range[1]) < 1e-2
 
 
+def test_an_isola_merges_at_the_level_that_its_folds_say():
+    push, span = {"m1": 0.01}, (0.8, 2.2)
+    (found,) = vb.isola_levels(STRUCTURE, TRUE, push, span, amplitude=2.5, level_range=(0.5, 4.0))
+    apart, joined = (
+        vb.isolas(STRUCTURE, TRUE, {"m1": 0.01 * found.merging * factor}, span, amplitude=3.0)
+        for factor in (0.99, 1.01)
+    )
+    (isola,) = apart.isolas
+    assert isola.frequency_range[0] - found.merging_frequency < 0.02
+    assert joined.isolas == ()
+    before, own, after = (len(branch.amplitudes_at(1.5, "m2")) for branch in (apart.main, isola, joined.main))
+    assert after == before + own
+
+
+def test_equal_masses_branch_where_the_single_harmonic_equations_say():
+    """With one harmonic the second mode loses its symmetry at U² = 2 k₂ / (3α/2 − 6α₂)."""
+    equal = {"a1": 0.45, "a2": 0.05, "a3": 0.45}
+    found = vb.backbones(STRUCTURE, equal, 1.5, RANGE, vb.HarmonicBalance(1))
+    assert found.isolated == ()
+    (crossing,) = found.crossing
+    special = next(special for special in found.modes[1].specials if special.kind == "branch point")
+    assert np.allclose(special.amplitudes, np.sqrt(0.21 / (1.5 * 0.45 - 6.0 * 0.05)), rtol=1e-6)
+    other = next(special for special in crossing.specials if special.kind == "branch point")
+    # The crossing branch turns there, and its point is located less sharply.
+    assert abs(other.frequency - special.frequency) < 2e-4
+
+
 def draws(count: int, spread: float) -> dict[str, np.ndarray]:
     draw = np.random.default_rng(3)
     return {name: value * (1.0 + spread * draw.normal(size=count)) for name, value in TRUE.items()}

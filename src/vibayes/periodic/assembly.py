@@ -109,10 +109,11 @@ def _specials(curves: Curves, path: Path, shown: Shown, settings: Arclength, sla
 
 def _kind(path: Path, shown: Shown, unstable: Array, number: int, forced: bool) -> str | None:
     """What happens between a point and the next."""
-    if path.tangents[number, -2] * path.tangents[number + 1, -2] < 0.0:
-        return "fold"
+    # A branch that leaves another symmetrically turns there too: the branch point says more.
     if path.orientations[number] * path.orientations[number + 1] < 0.0:
         return "branch point"
+    if path.tangents[number, -2] * path.tangents[number + 1, -2] < 0.0:
+        return "fold"
     if not forced or unstable[number] == unstable[number + 1]:
         return None
     worse = number if unstable[number] > unstable[number + 1] else number + 1

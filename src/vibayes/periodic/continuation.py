@@ -24,6 +24,8 @@ from vibayes.structure.structure import Structure
 Array = Any
 _CORNER = 1e-4
 """Length of a step below which a turn is taken for a corner."""
+_CAREFUL = 3e-3
+"""Longest step that may change the sign of the determinant."""
 
 
 class Arclength(eqx.Module):
@@ -148,9 +150,7 @@ def follow(curves: Curves, begun: Attempt, settings: Arclength, limits: Limits) 
 def _judge(lane: _Lane, new: Attempt, settings: Arclength, limits: Limits) -> None:
     """Keep a step or take a shorter one, and end the branch where it is to end."""
     taken, last = lane.step, lane.found[-1]
-    # Laws with kinks give branches with corners, which no step is short enough to smooth.
-    least = settings.turn if taken > _CORNER else 0.0
-    if not (new.converged and _cosine(last, new) >= least and new.correction <= max(0.5 * taken, _CORNER)):
+    if not (new.converged and _credible(last, new, taken, settings)):
         lane.step = 0.5 * taken
         lane.status = BranchStatus.STEP_TOO_SMALL if lane.step < settings.smallest else None
         return
@@ -162,6 +162,18 @@ def _judge(lane: _Lane, new: Attempt, settings: Arclength, limits: Limits) -> No
         lane.status = BranchStatus.CLOSED
     elif len(lane.found) >= settings.points:
         lane.status = BranchStatus.TOO_MANY_POINTS
+
+
+def _credible(last: Attempt, new: Attempt, taken: float, settings: Arclength) -> bool:
+    """Whether a solution seems to be on the branch of the last one, and not on another that passes by."""
+    if taken <= _CORNER:
+        # Laws with kinks give branches with corners, which no step is short enough to smooth.
+        return bool(_cosine(last, new) >= 0.0 and new.correction <= _CORNER)
+    crossed = last.orientation * new.orientation < 0.0
+    if crossed and taken > _CAREFUL:
+        # A branch point, or a leap to a branch that runs the other way: a short step will tell.
+        return False
+    return bool(_cosine(last, new) >= settings.turn and new.correction <= 0.25 * taken)
 
 
 def _cosine(one: Attempt, other: Attempt) -> float:

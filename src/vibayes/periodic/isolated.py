@@ -41,20 +41,30 @@ _FUNDAMENTAL = 0.7
 
 @dataclass(frozen=True)
 class Backbones:
-    """Free oscillations of a structure without damping: a branch per linear mode, and isolated ones."""
+    """Free oscillations of a structure without damping.
+
+    Args:
+        modes: branches that begin as linear modes.
+        mode_numbers: which mode each of them is, the lowest being 1; modes outside the range are left out.
+        isolated: branches that are connected to no other.
+        crossing: branches that cross others at branch points, as those of structures with a symmetry do.
+    """
 
     modes: tuple[Branch, ...]
+    mode_numbers: tuple[int, ...]
     isolated: tuple[Branch, ...]
+    crossing: tuple[Branch, ...]
 
     @property
     def all(self) -> tuple[Branch, ...]:
         """Modes first."""
-        return (*self.modes, *self.isolated)
+        return (*self.modes, *self.isolated, *self.crossing)
 
     def summary(self) -> str:
         """A few lines for people."""
-        named = [(f"mode {i + 1}", b) for i, b in enumerate(self.modes)]
+        named = [(f"mode {i}", b) for i, b in zip(self.mode_numbers, self.modes, strict=True)]
         named += [(f"isolated {i + 1}", b) for i, b in enumerate(self.isolated)]
+        named += [(f"crossing {i + 1}", b) for i, b in enumerate(self.crossing)]
         return "\n".join(f"{name}: {branch.summary()}" for name, branch in named)
 
 
@@ -77,7 +87,7 @@ def backbones(
         arclength: how branches are followed.
 
     Returns:
-        A branch per linear mode, and branches that are not connected to those.
+        A branch per linear mode within the range, and other branches.
 
     Examples:
         >>> import vibayes as vb
@@ -99,11 +109,14 @@ def backbones(
     within = [i for i, f in enumerate(frequencies, start=1) if limits.low < f < limits.high]
     span = (limits.low, limits.high)
     modes = tuple(nonlinear_mode(structure, values, i, amplitude, span, how, arclength) for i in within)
-    isolated = _isolated(curves, linear, modes, arclength, limits, structure.mass_names)
-    return Backbones(modes, isolated)
+    others = _others(curves, linear, modes, arclength, limits, structure.mass_names)
+    crosses = [any(special.kind == "branch point" for special in branch.specials) for branch in others]
+    isolated = tuple(branch for branch, crossing in zip(others, crosses, strict=True) if not crossing)
+    crossing = tuple(branch for branch, crossing in zip(others, crosses, strict=True) if crossing)
+    return Backbones(modes, tuple(within), isolated, crossing)
 
 
-def _isolated(
+def _others(
     curves: Curves,
     linear: Linear,
     modes: tuple[Branch, ...],
