@@ -181,19 +181,21 @@ def draws(count: int, spread: float) -> dict[str, np.ndarray]:
     return {name: value * (1.0 + spread * draw.normal(size=count)) for name, value in TRUE.items()}
 
 
+@cache
+def sure() -> vb.IsolaProbability:
+    return vb.isola_probability(STRUCTURE, draws(24, 0.01), opposed(0.01), RANGE, 2.5)
+
+
 def test_the_probability_of_an_isola_is_one_well_above_its_birth_and_nil_well_below():
-    some = draws(24, 0.01)
-    sure = vb.isola_probability(STRUCTURE, some, opposed(0.01), RANGE, 2.5)
-    none = vb.isola_probability(STRUCTURE, some, opposed(0.004), RANGE, 2.5)
-    assert sure.probability == 1.0
+    none = vb.isola_probability(STRUCTURE, draws(24, 0.01), opposed(0.004), RANGE, 2.5)
+    assert sure().probability == 1.0
     assert none.probability == 0.0
-    assert not sure.undecided.any()
+    assert not sure().undecided.any()
     assert not none.undecided.any()
 
 
 def test_isolas_of_draws_are_those_of_each_draw_alone():
-    some = draws(24, 0.01)
-    found = vb.isola_probability(STRUCTURE, some, opposed(0.01), RANGE, 2.5)
+    some, found = draws(24, 0.01), sure()
     for number in (0, 11):
         alone = vb.isolas(STRUCTURE, {k: v[number] for k, v in some.items()}, opposed(0.01), RANGE, 2.5)
         (isola,) = alone.isolas

@@ -7,6 +7,8 @@ from scipy.special import ellipk
 
 import vibayes as vb
 
+pytestmark = pytest.mark.slow
+
 LINEAR = vb.Structure(
     {"m1": 1.5, "m2": "m"},
     [

@@ -14,10 +14,12 @@ from vibayes.periodic.continuation import Arclength, Curves, Path, step_from
 from vibayes.periodic.fourier import peaks
 
 Array = Any
-_BLOCK = 64
+_BLOCK = 32
 """Points that are looked at by one call: branches of any length share one program."""
 _FORCED_SLACK, _FREE_SLACK = 1e-6, 1e-3
 """How far beyond one a multiplier may be by rounding; those of free oscillations come in pairs at one, which split."""
+_ROUNDS, _ZERO = 40, 1e-10
+"""Of the search for special points: most rounds, and what counts as zero."""
 
 
 class Shown(NamedTuple):
@@ -100,7 +102,7 @@ def _specials(curves: Curves, path: Path, shown: Shown, settings: Arclength, sla
     for number in range(len(path.points) - 1):
         kind = _kind(path, shown, unstable, number, forced)
         if kind is not None:
-            point = _located(curves, path, number, kind, settings, slack)
+            point = _located(curves, path, number, kind, settings, 1.0 + slack)
             at = shown_of(curves, point[None])
             rows = peaks(at.coefficients)[0], at.coefficients[0], at.multipliers[0]
             found.append(SpecialPoint(kind, number, float(point[-2]), float(point[-1]), *rows))
@@ -125,27 +127,36 @@ def _kind(path: Path, shown: Shown, unstable: Array, number: int, forced: bool) 
     return "period doubling" if critical.real < 0.0 else None
 
 
-def _located(curves: Curves, path: Path, number: int, kind: str, settings: Arclength, slack: float) -> Array:
-    """The point between two others where a test changes."""
-    best, tangent = path.points[number], path.tangents[number]
-    low, high = 0.0, float(np.sum(tangent * (path.points[number + 1] - best) / path.scales[number]))
-    closest = 1e-10 if kind in ("fold", "branch point") else 1e-6
+def _located(curves: Curves, path: Path, number: int, kind: str, settings: Arclength, allowed: float) -> Array:
+    """The point between two others where a test passes zero."""
+    start, tangent = path.points[number], path.tangents[number]
+    low, high = 0.0, float(np.sum(tangent * (path.points[number + 1] - start) / path.scales[number]))
+    ends = [(path.points[i], path.tangents[i], path.orientations[i]) for i in (number, number + 1)]
+    multipliers = [] if kind in ("fold", "branch point") else shown_of(curves, path.points[number : number + 2])[1]
+    better = min((int(np.sum(np.abs(each) > allowed)) for each in multipliers), default=0)
 
-    def side(point, tangent, orientation):
+    def test(point, tangent, orientation):
         if kind == "fold":
-            return tangent[-2] > 0.0
+            return float(tangent[-2])
         if kind == "branch point":
-            return orientation > 0.0
-        return np.sum(np.abs(shown_of(curves, point[None]).multipliers[0]) > 1.0 + slack)
+            return float(orientation)
+        return float(np.abs(shown_of(curves, point[None]).multipliers[0, better]) - allowed)
 
-    here = side(best, tangent, path.orientations[number])
-    start = best
-    while high - low > closest:
-        middle = 0.5 * (low + high)
+    before, after = (test(*end) for end in ends)
+    best, closest, stays = start, 1e-10 if kind == "branch point" else 1e-12, 0
+    for _ in range(_ROUNDS):
+        # False position, with the end that stays on counting half; a sign alone calls for halves.
+        share = 0.5 if kind == "branch point" else float(np.clip(before / (before - after), 0.01, 0.99))
+        middle = low + share * (high - low)
         found = step_from(curves, start[None], tangent[None], np.array([middle]), settings.control())
         if not found.converged[0]:
             break
         best = found.point[0]
-        same = side(best, found.tangent[0], found.orientation[0]) == here
-        low, high = (middle, high) if same else (low, middle)
+        value = test(best, found.tangent[0], found.orientation[0])
+        if value * before > 0.0:
+            low, before, after, stays = middle, value, after * (0.5 if stays == 1 else 1.0), 1
+        else:
+            high, after, before, stays = middle, value, before * (0.5 if stays == -1 else 1.0), -1
+        if high - low < closest or (kind != "branch point" and abs(value) < _ZERO):
+            break
     return best
