@@ -128,3 +128,12 @@ def test_in_phase_resonance_the_force_makes_up_for_damping():
     free = vb.nonlinear_mode(DUFFING, HALF, 1, amplitude=1.4)
     at = np.interp(1.3, backbone.amplitude("mass"), backbone.frequencies)
     assert abs(at - np.interp(1.3, free.amplitude("mass"), free.frequencies)) < 1e-3
+
+
+def test_a_spring_without_stiffness_at_rest_is_followed_from_high_frequencies_down_to_its_static_answer():
+    cubic = vb.Structure.single_dof(1.0, [vb.PolynomialSpring((1.0,), (3,)), vb.Damper(0.2)])
+    branch = vb.forced_response(cubic, {}, {"mass": 0.1}, (0.05, 1.4), vb.HarmonicBalance(9))
+    assert branch.complete
+    assert branch.frequencies[0] == 0.05
+    assert branch.frequencies[-1] == 1.4
+    assert abs(branch.amplitude("mass")[0] / 0.1 ** (1.0 / 3.0) - 1.0) < 0.05

@@ -74,6 +74,17 @@ def test_a_loop_that_forgets_slowly_is_found_all_the_same():
     assert np.abs(branch.coefficients[:, 0]).max() < 1e-6
 
 
+def test_a_hysteretic_oscillator_in_phase_resonance_is_one_under_forces_of_that_level():
+    case = CASES["Bouc–Wen"]
+    method = vb.HarmonicBalance(case.harmonics)
+    backbone = vb.phase_resonance(case.structure, {}, {"mass": 1.0}, 1, 0.5, method=method)
+    point = len(backbone) - 5
+    push, frequency = {"mass": float(backbone.levels[point])}, float(backbone.frequencies[point])
+    forced = vb.forced_response(case.structure, {}, push, (0.9 * frequency, frequency), method)
+    assert abs(forced.harmonic("mass")[-1] - backbone.harmonic("mass")[point]) < 1e-8
+    assert abs(np.real(forced.harmonic("mass")[-1])) < 1e-8
+
+
 def test_with_memory_the_multipliers_of_both_routes_agree():
     case = CASES["Bouc–Wen"]
     span = (FREQUENCY - 0.05, FREQUENCY)

@@ -52,7 +52,8 @@ def forced_response(
         arclength: how the branch is followed.
 
     Returns:
-        The branch that begins at the lower frequency with the answer that grows from rest. Responses that are not
+        The branch that begins at the lower frequency with the answer that grows from rest (where that is not found, as
+        for springs without stiffness at rest, the branch that ends so at the upper one). Responses that are not
         connected to it are found by `isolas`.
 
     Examples:
@@ -85,10 +86,15 @@ def forced_curves(method: PeriodicMethod, bound: Structure, force: Array, limits
 
 
 def main_path(curves: Curves, linear: Linear, settings: Arclength, limits: tuple[float, float]) -> Path:
-    """The response that grows from rest at the lower end of the range, followed upwards."""
+    """The response that grows from rest at the lower end of the range, or, if none is found there, at the upper."""
+    slack = Limits(limits[0] * (1.0 - 1e-9), limits[1] * (1.0 + 1e-9))
     begun = from_rest(curves, linear, limits[0], settings.control())
-    path = follow(curves, begun, settings, Limits(limits[0] * (1.0 - 1e-9), limits[1]))[0]
-    return landed(curves, path, settings, limits)
+    if begun.converged[0]:
+        return landed(curves, follow(curves, begun, settings, slack)[0], settings, limits)
+    begun = from_rest(curves, linear, limits[1], settings.control())
+    back = begun._replace(tangent=-begun.tangent, orientation=-begun.orientation)
+    path = landed(curves, follow(curves, back, settings, slack)[0], settings, limits)
+    return Path(path.points[::-1], -path.tangents[::-1], path.scales[::-1], -path.orientations[::-1], path.status)
 
 
 def from_rest(curves: Curves, linear: Linear, frequency: float, control: Control) -> Attempt:
