@@ -113,7 +113,7 @@ def test_a_method_that_is_none_is_refused():
     with pytest.raises(vb.InvalidInput, match="HarmonicBalance"):
         respond(method="shooting")
     with pytest.raises(vb.InvalidInput, match=r"isolas\.method: expected HarmonicBalance"):
-        vb.isolas(DUFFING, VALUES, FORCE, RANGE, method=vb.Shooting())
+        vb.isolas(DUFFING, VALUES, FORCE, RANGE, method=vb.Shooting())  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("draws", [{"k3": 0.1}, {}, {"k3": np.zeros((2, 2))}, [0.1], {"k3": np.zeros(0)}])
