@@ -9,7 +9,7 @@ from vibayes.compilation import keep_compiled_programs  # noqa: E402
 
 keep_compiled_programs()
 
-from vibayes import excitation, filters, io, samplers, simulation, solvers, structure  # noqa: E402
+from vibayes import excitation, filters, io, periodic, samplers, simulation, solvers, structure  # noqa: E402
 from vibayes.constraints import Increasing, distinct_slopes  # noqa: E402
 from vibayes.distance import NMSE  # noqa: E402
 from vibayes.errors import IdentifiabilityWarning, InvalidInput  # noqa: E402
@@ -17,6 +17,7 @@ from vibayes.excitation import *  # noqa: E402, F403
 from vibayes.filters import *  # noqa: E402, F403
 from vibayes.inference import infer  # noqa: E402
 from vibayes.io import *  # noqa: E402, F403
+from vibayes.periodic import *  # noqa: E402, F403
 from vibayes.posterior import Posterior  # noqa: E402
 from vibayes.prediction import predict  # noqa: E402
 from vibayes.priors import LogNormal, LogUniform, Normal, Uniform  # noqa: E402
@@ -48,6 +49,7 @@ __all__ = [
     *filters.__all__,
     *solvers.__all__,
     *io.__all__,
+    *periodic.__all__,
     *samplers.__all__,
     *simulation.__all__,
     *structure.__all__,
