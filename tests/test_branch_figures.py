@@ -45,3 +45,11 @@ def test_an_isola_that_does_not_merge_has_no_such_mark():
     levels = IsolaLevels(0.6, 1.1, np.inf, np.nan, *curve, (vb.BranchStatus.RANGE_LEFT,) * 2)
     (axes,) = report.figure_of_isola_levels(levels).axes
     assert [line.get_label() for line in axes.lines] == ["folds", "birth"]
+
+
+def test_a_page_to_explore_has_every_branch_and_needs_no_network(branch, tmp_path):
+    pytest.importorskip("plotly")
+    path = report.page_of_branches({"forced": branch}, tmp_path / "page.html", points={"measured": ([1.0], [0.2])})
+    text = path.read_text()
+    assert "forced" in text and "measured" in text and "largest multiplier" in text
+    assert "cdn.plot.ly" not in text.split("Plotly.newPlot")[-1] and len(text) > 1_000_000

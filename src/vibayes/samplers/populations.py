@@ -23,7 +23,7 @@ from vibayes.samplers.likely import Sample, Sequential, Softening, Stage, from_p
 from vibayes.samplers.moves import Moves, Points, exchange, move, moves_of, tuned
 from vibayes.samplers.resampling import systematic
 
-_SIZE, _PER_UNKNOWN = 128, 10
+_SIZE, _PER_UNKNOWN = 96, 8
 """Particles of a population, at least, unless there are fewer."""
 _FIRST, _MARKS = 3.0, (25.0, 50.0, 100.0)
 """The root of the number of samples over these is s at first and at the marks: so that each output says a few nats at
