@@ -132,6 +132,7 @@ def _measured(graphs: Any, name: str, frequency: Any, size: Any) -> Any:
 
 def _arrange(figure: Any, masses: tuple[str, ...], shown_with: list[str], title: str, length: str) -> None:
     """Axes, and a menu of masses if there are several."""
+    several, last = len(masses) > 1, masses[-1]
     buttons = [
         {
             "label": mass,
@@ -145,7 +146,7 @@ def _arrange(figure: Any, masses: tuple[str, ...], shown_with: list[str], title:
     ]
     menu = [{"buttons": buttons, "active": len(masses) - 1, "x": 0.0, "y": 1.12, "xanchor": "left", "showactive": True}]
     figure.update_layout(
-        title=title, template="plotly_white", updatemenus=menu if len(masses) > 1 else [],
-        xaxis_title="frequency (rad/s)", yaxis_title=f"largest displacement of {masses[-1]} ({length})",
+        title=title, template="plotly_white", updatemenus=menu if several else [],
+        xaxis_title="frequency (rad/s)", yaxis_title=f"largest displacement of {last} ({length})",
         legend={"orientation": "h", "y": -0.18}, margin={"l": 70, "r": 20, "t": 90, "b": 60},
     )  # fmt: skip
