@@ -144,7 +144,7 @@ def _arrange(figure: Any, masses: tuple[str, ...], shown_with: list[str], title:
         }
         for mass in masses
     ]
-    menu = [{"buttons": buttons, "active": len(masses) - 1, "x": 0.0, "y": 1.12, "xanchor": "left", "showactive": True}]
+    menu = [{"buttons": buttons, "active": len(masses) - 1, "x": 1.0, "y": 1.1, "xanchor": "right", "showactive": True}]
     figure.update_layout(
         title=title, template="plotly_white", updatemenus=menu if several else [],
         xaxis_title="frequency (rad/s)", yaxis_title=f"largest displacement of {last} ({length})",
