@@ -1,0 +1,151 @@
+r"""Normal form of modal equations, order by order.
+
+The modes of a chosen subset respond at multiples r_n Ω of one frequency, u_n = Re(a_n e^{j r_n Ω t}), and everything
+else is a harmonic of small size: q = u + ε h₁ + ε² h₂ + …. Then
+
+    q̈ + Λ q + ε N(q, q̇) = 0,        N_i: the coefficient of ε^i in ε N(u + ε h₁ + …),
+
+gives at every order
+
+    resonant part (at r_n Ω):  (ω_n² − r_n² Ω²) a_n + N₁ + N₂ + … = 0,
+    the rest (at k Ω ≠ r_n Ω): h_i = N_i / β,      β = k² Ω² − ω_n².
+
+So a fundamental of q_n at r_n Ω is u_n itself, to every order: harmonics have nothing there. The published β has
+(r_n Ω)² in place of ω_n². For a mode near its resonance that is the same to this order, and at first order β matters
+only in being zero or not; but a mode of the subset may be far from its own frequency, as the second one on the first
+backbone of the published structure, and there only ω_n² gives harmonics, and so the second order, right.
+
+N is a polynomial: sampled at more instants of a period than it has harmonics its Fourier coefficients are exact, and
+that is what is done here instead of sorting monomials. (`vibayes.backbone.terms` sorts them.)
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from vibayes.backbone.modes import LinearModes
+from vibayes.backbone.polynomials import damping_of, terms_of
+from vibayes.structure.structure import Structure
+
+Array = Any
+
+
+class ModalEquations(eqx.Module):
+    """q̈ + Λ q + N(q, q̇) = p cos Ωt, in numbers."""
+
+    squares: Array
+    """Diagonal of Λ."""
+    masses: Array
+    coefficients: Array
+    directions: Array
+    """g = Φᵀ b of each nonlinear term, (terms, modes)."""
+    damping: Array | None
+    """Φᵀ C Φ divided by modal masses, or None where rates play no part."""
+    push: Array | None
+    """Modal force divided by modal masses, or None."""
+    powers: tuple[int, ...] = eqx.field(static=True)
+    of_rate: tuple[bool, ...] = eqx.field(static=True)
+
+    @property
+    def degree(self) -> int:
+        """Highest power."""
+        return max(self.powers, default=1)
+
+    def forces(self, position: Array, rate: Array) -> Array:
+        """N, of one instant (modes,)."""
+        total = jnp.zeros_like(position) if self.damping is None else self.damping @ rate
+        for i, (power, of_rate) in enumerate(zip(self.powers, self.of_rate, strict=True)):
+            argument = self.directions[i] @ (rate if of_rate else position)
+            total = total + self.coefficients[i] * argument**power * self.directions[i] / self.masses
+        return total
+
+
+def modal_equations(bound: Structure, modes: LinearModes, damped: bool, force: Any = None) -> ModalEquations:
+    """Of a bound structure in its linear modes; without damping, all that depends on rates is left out."""
+    terms = [term for term in terms_of(bound) if term.power > 1 and (damped or not term.of_rate)]
+    size, shapes = len(bound.masses), jnp.asarray(modes.shapes)
+    signs = np.array([term.signs for term in terms]).reshape(len(terms), size)
+    return ModalEquations(
+        squares=modes.frequencies**2,
+        masses=modes.masses,
+        coefficients=jnp.stack([jnp.asarray(t.coefficient, float) for t in terms]) if terms else jnp.zeros(0),
+        directions=jnp.asarray(signs) @ shapes,
+        damping=shapes.T @ damping_of(bound) @ shapes / modes.masses[:, None] if damped else None,
+        push=None if force is None else shapes.T @ jnp.asarray(force, float) / modes.masses,
+        powers=tuple(term.power for term in terms),
+        of_rate=tuple(term.of_rate for term in terms),
+    )
+
+
+class Subset(NamedTuple):
+    """Modes that respond at multiples of one frequency."""
+
+    modes: tuple[int, ...]
+    ratios: tuple[int, ...]
+
+
+class Expansion(NamedTuple):
+    """What a normal form says of one response."""
+
+    detuning: Array
+    """(ω_n² − r_n² Ω²) a_n of the modes of the subset."""
+    resonant: tuple[Array, ...]
+    """N₁, N₂, … of these."""
+    harmonics: tuple[Array, ...]
+    """h₁, h₂, … of all modes, (modes, 0Ω … HΩ); one fewer than the resonant terms unless all were wanted."""
+
+
+def highest(degree: int, subset: Subset, order: int) -> int:
+    """The highest harmonic that this order has."""
+    return max(subset.ratios) * (1 + order * (max(degree, 1) - 1))
+
+
+def expand(
+    equations: ModalEquations, subset: Subset, order: int, frequency: Array, amplitudes: Array, last: bool = False
+) -> Expansion:
+    """Of one response with complex amplitudes a; with the harmonics of the last order too where wanted."""
+    modes, ratios = list(subset.modes), np.array(subset.ratios)
+    size, top = equations.squares.shape[0], highest(equations.degree, subset, order)
+    harmonics, phases = np.arange(top + 1), 2.0 * np.pi * np.arange(2 * top + 1) / (2 * top + 1)
+    waves = np.exp(1j * np.outer(phases, harmonics))
+    own = np.zeros((size, top + 1), bool)
+    own[modes, ratios] = True
+    beta = jnp.where(own, 1.0, (harmonics * frequency) ** 2 - equations.squares[:, None])
+
+    def in_time(spectrum):
+        """Positions and rates of all modes, (instants, modes)."""
+        return (waves @ spectrum.T).real, (waves @ (1j * harmonics * frequency * spectrum).T).real
+
+    def forces(share, spectra):
+        """N along q(ε) = u + ε h₁ + …, as a function of ε."""
+        total = sum(spectrum * share**i for i, spectrum in enumerate(spectra))
+        values = jax.vmap(equations.forces)(*in_time(total))
+        return values if equations.push is None else values - np.cos(phases)[:, None] * equations.push
+
+    start = jnp.zeros((size, top + 1), complex).at[modes, ratios].set(amplitudes)
+    spectra, resonant = [start], []
+    for number in range(order):
+        values = _coefficient(lambda share, given=tuple(spectra): forces(share, given), number)
+        both = (waves.conj().T @ values).T * (2.0 - (harmonics == 0)) / len(phases)
+        resonant.append(both[modes, ratios])
+        if number + 1 < order or last:
+            spectra.append(jnp.where(own, 0.0, both / beta))
+    detuning = (equations.squares[np.array(modes)] - (ratios * frequency) ** 2) * amplitudes
+    return Expansion(detuning, tuple(resonant), tuple(spectra[1:]))
+
+
+def _coefficient(function: Any, number: int) -> Array:
+    """The coefficient of ε to a power in the series of a function of ε about zero."""
+
+    def derivative(inner):
+        return lambda share: jax.jvp(inner, (share,), (jnp.ones_like(share),))[1]
+
+    factorial = 1.0
+    for i in range(number):
+        function, factorial = derivative(function), factorial * (i + 1)
+    return function(jnp.zeros(())) / factorial
