@@ -189,7 +189,7 @@ def test_the_fundamental_of_the_motion_is_u_and_harmonics_have_the_error_of_the_
     for order, size in itertools.product((1, 2), sizes):
         form = vb.normal_form(parts[0], order=order)
         frequency = vb.backbone_curve(form, [size]).frequency
-        spectrum = np.asarray(form.harmonics(frequency, [[size]])[0, 0]).real
+        spectrum = np.asarray(form.harmonics(frequency, [[size]])[0, 0].real)
         assert abs(spectrum[1] / size - 1.0) < 1e-15  # what is measured at the fundamental is u, to every order
         start = np.zeros((10, 1))
         start[1] = size
