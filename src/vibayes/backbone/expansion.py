@@ -36,7 +36,7 @@ Array = Any
 
 
 class ModalEquations(eqx.Module):
-    """q̈ + Λ q + N(q, q̇) = p cos Ωt, in numbers."""
+    """q̈ + Λ q + N(q, q̇) = p cos Ωt, in numbers: N = C q̇ + Σ_e c_e (g_eᵀ q)^p_e g_e / m."""
 
     squares: Array
     """Diagonal of Λ."""
@@ -55,14 +55,6 @@ class ModalEquations(eqx.Module):
     def degree(self) -> int:
         """Highest power."""
         return max(self.powers, default=1)
-
-    def forces(self, position: Array, rate: Array) -> Array:
-        """N, of one instant (modes,)."""
-        total = jnp.zeros_like(position) if self.damping is None else self.damping @ rate
-        for i, (power, of_rate) in enumerate(zip(self.powers, self.of_rate, strict=True)):
-            argument = self.directions[i] @ (rate if of_rate else position)
-            total = total + self.coefficients[i] * argument**power * self.directions[i] / self.masses
-        return total
 
 
 def modal_equations(bound: Structure, modes: LinearModes, damped: bool, force: Any = None) -> ModalEquations:
@@ -108,44 +100,55 @@ def highest(degree: int, subset: Subset, order: int) -> int:
 def expand(
     equations: ModalEquations, subset: Subset, order: int, frequency: Array, amplitudes: Array, last: bool = False
 ) -> Expansion:
-    """Of one response with complex amplitudes a; with the harmonics of the last order too where wanted."""
+    """Of responses with frequencies (…) and amplitudes (…, modes); with harmonics of the last order too where wanted.
+
+    Amplitudes that are real, without damping or force, stay real: every motion is then a sum of cosines. Arrays of
+    NumPy are computed with by NumPy, all others by JAX.
+    """
+    numbers = jnp if any(isinstance(each, jax.Array) for each in (equations.squares, frequency, amplitudes)) else np
+    standing = equations.damping is None and equations.push is None and not jnp.iscomplexobj(amplitudes)
     modes, ratios = list(subset.modes), np.array(subset.ratios)
     size, top = equations.squares.shape[0], highest(equations.degree, subset, order)
     harmonics, phases = np.arange(top + 1), 2.0 * np.pi * np.arange(2 * top + 1) / (2 * top + 1)
-    waves = np.exp(1j * np.outer(phases, harmonics))
-    own = np.zeros((size, top + 1), bool)
-    own[modes, ratios] = True
-    beta = jnp.where(own, 1.0, (harmonics * frequency) ** 2 - equations.squares[:, None])
-
-    def in_time(spectrum):
-        """Positions and rates of all modes, (instants, modes)."""
-        return (waves @ spectrum.T).real, (waves @ (1j * harmonics * frequency * spectrum).T).real
-
-    def forces(share, spectra):
-        """N along q(ε) = u + ε h₁ + …, as a function of ε."""
-        total = sum(spectrum * share**i for i, spectrum in enumerate(spectra))
-        values = jax.vmap(equations.forces)(*in_time(total))
-        return values if equations.push is None else values - np.cos(phases)[:, None] * equations.push
-
-    start = jnp.zeros((size, top + 1), complex).at[modes, ratios].set(amplitudes)
-    spectra, resonant = [start], []
+    waves = np.exp(1j * np.outer(harmonics, phases))
+    waves = waves.real if standing else waves
+    back = waves.conj().T * (2.0 - (harmonics == 0)) / len(phases)
+    place = np.zeros((len(modes), size, top + 1))
+    place[range(len(modes)), modes, ratios] = 1.0
+    own = place.any(axis=0)
+    turns = frequency[..., None, None] * harmonics
+    beta = numbers.where(own, 1.0, turns**2 - equations.squares[:, None])
+    spectra, resonant = [numbers.einsum("...n,nsk->...sk", amplitudes, place)], []
     for number in range(order):
-        values = _coefficient(lambda share, given=tuple(spectra): forces(share, given), number)
-        both = (waves.conj().T @ values).T * (2.0 - (harmonics == 0)) / len(phases)
-        resonant.append(both[modes, ratios])
+        values = _forces(equations, spectra, turns, waves, numbers)
+        if equations.push is not None and number == 0:
+            values = values - np.cos(phases) * equations.push[:, None]
+        spectrum = values @ back
+        resonant.append(numbers.einsum("...sk,nsk->...n", spectrum, place))
         if number + 1 < order or last:
-            spectra.append(jnp.where(own, 0.0, both / beta))
-    detuning = (equations.squares[np.array(modes)] - (ratios * frequency) ** 2) * amplitudes
+            spectra.append(numbers.where(own, 0.0, spectrum / beta))
+    detuning = (equations.squares[np.array(modes)] - (ratios * frequency[..., None]) ** 2) * amplitudes
     return Expansion(detuning, tuple(resonant), tuple(spectra[1:]))
 
 
-def _coefficient(function: Any, number: int) -> Array:
-    """The coefficient of ε to a power in the series of a function of ε about zero."""
+def _forces(equations: ModalEquations, spectra: list[Array], turns: Array, waves: np.ndarray, numbers: Any) -> Array:
+    """The last coefficient of N along q = u + ε h₁ + …, as many as there are spectra: (…, modes, instants)."""
+    positions = [(spectrum @ waves).real for spectrum in spectra]
+    still = not any(equations.of_rate) and equations.damping is None
+    rates = [] if still else [((1j * turns * spectrum) @ waves).real for spectrum in spectra]
+    total = numbers.zeros_like(positions[0]) if equations.damping is None else equations.damping @ rates[-1]
+    scaled = equations.directions / equations.masses
+    for i, (power, of_rate) in enumerate(zip(equations.powers, equations.of_rate, strict=True)):
+        moved = rates if of_rate else positions
+        arguments = [numbers.einsum("s,...sm->...m", equations.directions[i], each) for each in moved]
+        last = _power(arguments, power)[-1]
+        total = total + equations.coefficients[i] * last[..., None, :] * scaled[i][:, None]
+    return total
 
-    def derivative(inner):
-        return lambda share: jax.jvp(inner, (share,), (jnp.ones_like(share),))[1]
 
-    factorial = 1.0
-    for i in range(number):
-        function, factorial = derivative(function), factorial * (i + 1)
-    return function(jnp.zeros(())) / factorial
+def _power(series: list[Array], power: int) -> list[Array]:
+    """Coefficients of (Σ z_i ε^i)^p, as many as are given."""
+    result = series
+    for _ in range(power - 1):
+        result = [sum(series[j] * result[i - j] for j in range(i + 1)) for i in range(len(series))]
+    return result

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -70,8 +69,7 @@ class NormalForm(eqx.Module):
     ) -> Expansion:  # fmt: skip
         """Detuning, resonant terms and harmonics of many responses (responses, …); can be traced."""
         equations, order = self.equations(values, force), self.order if order is None else order
-        frequency, amplitudes = jnp.asarray(frequency, float), jnp.asarray(amplitudes)
-        return jax.vmap(lambda w, a: expand(equations, self.subset, order, w, a, last))(frequency, amplitudes)
+        return expand(equations, self.subset, order, jnp.asarray(frequency, float), jnp.asarray(amplitudes), last)
 
     def residuals(
         self, frequency: Any, amplitudes: Any, values: Mapping[str, Any] | None = None, force: Any = None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -61,14 +62,19 @@ class UnitMass:
     def scaled(self, shapes: Array, masses: Array) -> Array:
         """Shapes divided by the root of their modal mass."""
         signed = shapes / _leading(shapes)
-        return signed / jnp.sqrt(jnp.sum(masses[:, None] * signed**2, axis=0))
+        return signed / _library(signed).sqrt((masses[:, None] * signed**2).sum(axis=0))
 
 
 def _leading(shapes: Array) -> Array:
     """The largest entry of every column."""
-    sizes = jnp.abs(jnp.asarray(shapes))
-    first = jnp.argmax(sizes >= (1.0 - _EQUAL) * sizes.max(axis=0), axis=0)
-    return jnp.take_along_axis(jnp.asarray(shapes), first[None], axis=0)
+    numbers, sizes = _library(shapes), abs(shapes)
+    first = numbers.argmax(sizes >= (1.0 - _EQUAL) * sizes.max(axis=0), axis=0)
+    return numbers.take_along_axis(shapes, first[None], axis=0)
+
+
+def _library(*arrays: Any) -> Any:
+    """JAX where it made one of the arrays, and NumPy, which need not compile, elsewhere."""
+    return jnp if any(isinstance(each, jax.Array) for each in arrays) else np
 
 
 class LinearModes(eqx.Module):
@@ -118,7 +124,7 @@ def linear_modes(
         >>> (modes.frequencies**2).round(9).tolist(), modes.shapes.round(9).tolist()
         ([1.0, 3.0], [[1.0, 1.0], [1.0, -1.0]])
     """
-    known = {name: jnp.nan for name in structure.parameters} | dict(values or {})
+    known = {name: np.nan for name in structure.parameters} | dict(values or {})
     found = modes_of(bind(structure, known), LargestEntry() if normalisation is None else normalisation)
     if not np.isfinite(np.asarray(found.frequencies)).all():
         expected, remedy = "values of all masses and linear stiffnesses", "give them, and check their signs"
@@ -128,9 +134,15 @@ def linear_modes(
 
 def modes_of(bound: Structure, normalisation: Normalisation) -> LinearModes:
     """Of a bound structure; can be traced."""
-    masses = jnp.stack([jnp.asarray(mass, float) for mass in bound.masses])
-    root = jnp.sqrt(masses)
-    squares, vectors = jnp.linalg.eigh(stiffness_of(bound) / (root[:, None] * root[None, :]))
+    stiffness = stiffness_of(bound)
+    numbers = _library(stiffness, *bound.masses)
+    masses = numbers.stack([numbers.asarray(mass, float) for mass in bound.masses])
+    root = numbers.sqrt(masses)
+    scaled = stiffness / (root[:, None] * root[None, :])
+    if numbers is np and not np.isfinite(scaled).all():
+        scaled = np.full_like(scaled, np.nan)
+        return LinearModes(scaled[0], scaled, scaled[0])
+    squares, vectors = numbers.linalg.eigh(scaled)
     shapes = normalisation.scaled(vectors / root[:, None], masses)
-    modal = jnp.sum(masses[:, None] * shapes**2, axis=0)
-    return LinearModes(jnp.sqrt(squares), shapes, modal)
+    frequencies = numbers.sqrt(numbers.where(squares >= 0.0, squares, numbers.nan))
+    return LinearModes(frequencies, shapes, (masses[:, None] * shapes**2).sum(axis=0))

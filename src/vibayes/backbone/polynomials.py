@@ -76,10 +76,10 @@ def _powers(element: Any, name: str) -> Iterator[tuple[Any, int, bool]]:
 
 def matrix_of(terms: tuple[Term, ...], size: int, of_rate: bool) -> Array:
     """Σ c b bᵀ over the terms of first power, of deformations or of rates."""
-    matrix = jnp.zeros((size, size))
+    matrix = np.zeros((size, size))
     for term in terms:
         if term.power == 1 and term.of_rate is of_rate:
-            matrix = matrix + jnp.asarray(term.coefficient, float) * np.outer(term.signs, term.signs)
+            matrix = matrix + term.coefficient * np.outer(term.signs, term.signs)
     return matrix
 
 

@@ -93,6 +93,7 @@ class MovingFourier:
     def fit(self, window: np.ndarray, rate: float, guess: float, layout: Layout) -> WindowFit:
         """Coefficients at the frequency at which that of the leading mode does not turn."""
         ratio, frequency, times = layout.ratios[layout.lead], guess, _times(len(window), rate)
+        first, length, shift = 0, len(window), 1
         for _ in range(_ROUNDS):
             period = 2.0 * np.pi / frequency * rate
             length = round((np.floor(min(self.periods, len(window) / period) + 1e-9) - 1.0) * period)

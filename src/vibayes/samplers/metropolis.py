@@ -188,7 +188,7 @@ class AdaptiveMetropolis:
 
 def _begin(rng: np.random.Generator, target: Likely, particles: int) -> Iterator[Stage]:
     """Find the posterior."""
-    if not isinstance(target, Softening):
+    if not (isinstance(target, Softening) and target.softens):
         yield from TemperedSMC(particles, _BEGIN_VARIATION, _BEGIN_MOVES).sample(rng, target)
         return
     begun = None
