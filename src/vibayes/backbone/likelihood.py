@@ -15,7 +15,7 @@ Equations are taken for independent of each other.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import equinox as eqx
@@ -71,15 +71,21 @@ class BackboneLikelihood(eqx.Module):
 
     def totals(self, values: Mapping[str, Any]) -> Array:
         """Log-likelihood of the first point, of the first two, and so on, for one set of values."""
+        return self._log_density(values, lambda each: jnp.cumsum(each, axis=0))
+
+    def log_likelihood(self, values: Mapping[str, Any]) -> Array:
+        """Of one set; can be traced and differentiated."""
+        return self._log_density(values, lambda each: jnp.sum(each, axis=0))
+
+    def _log_density(self, values: Mapping[str, Any], summed: Callable[[Array], Array]) -> Array:
         errors, shape = self._errors(values)
         levels = self.noise.deviations(lambda n: jnp.asarray(values[n] if isinstance(n, str) else n, float))
         deviations = self.method.scatter.deviations(levels, self.points, values, lambda: self._spread(values))
-        total = jnp.cumsum(-0.5 * (errors / deviations) ** 2 - jnp.log(deviations) - 0.5 * np.log(2.0 * np.pi), axis=0)
+        total = summed(-0.5 * (errors / deviations) ** 2 - jnp.log(deviations) - 0.5 * np.log(2.0 * np.pi))
         if shape is not None:
-            along = jnp.cumsum(shape * errors / deviations**2, axis=0)
-            share = 1.0 + jnp.cumsum((shape / deviations) ** 2, axis=0)
+            along, share = summed(shape * errors / deviations**2), 1.0 + summed((shape / deviations) ** 2)
             total = total + 0.5 * along**2 / share - 0.5 * jnp.log(share)
-        return jnp.sum(total, axis=1)
+        return jnp.sum(total, axis=-1)
 
     def _errors(self, values: Mapping[str, Any]) -> tuple[Array, Array | None]:
         """Errors, and what an unknown multiple of may be among them."""
@@ -97,10 +103,6 @@ class BackboneLikelihood(eqx.Module):
             return self.method.errors(self.form, values, moved)[0]
 
         return carried(errors, self.points)
-
-    def log_likelihood(self, values: Mapping[str, Any]) -> Array:
-        """Of one set; can be traced and differentiated."""
-        return self.totals(values)[-1]
 
     def log_likelihoods(self, values: Mapping[str, Array]) -> Array:
         """Of many sets at once."""

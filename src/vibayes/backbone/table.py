@@ -41,13 +41,14 @@ class ResidualTable(eqx.Module):
 
     def monomials(self, values: Mapping[str, Any]) -> Array:
         """Of the unknowns, for one set of values."""
-        if not self.names:
-            return jnp.ones(1)
-        scaled = jnp.stack([jnp.asarray(values[name], float) for name in self.names]) / self.scales
-        return jnp.stack([jnp.prod(jnp.stack([*(scaled[i] for i in each), jnp.ones(())])) for each in self._factors()])
+        scaled = [jnp.asarray(values[name], float) / self.scales[i] for i, name in enumerate(self.names)]
+        return jnp.prod(jnp.stack([jnp.ones(()), *scaled])[self._factors()], axis=1)
 
-    def _factors(self) -> list[list[int]]:
-        return [[i for i, power in enumerate(each) for _ in range(power)] for each in self.exponents]
+    def _factors(self) -> np.ndarray:
+        """Which unknowns each monomial is the product of, counted from 1; 0 stands for a one."""
+        degree = max(sum(each) for each in self.exponents) or 1
+        rows = [[i + 1 for i, power in enumerate(each) for _ in range(power)] for each in self.exponents]
+        return np.array([row + [0] * (degree - len(row)) for row in rows])
 
     def spread(self, values: Mapping[str, Any]) -> Array:
         """Variance of residuals that standard errors of the points bring about, (points, equations)."""
