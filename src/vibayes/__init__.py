@@ -9,7 +9,7 @@ from vibayes.compilation import keep_compiled_programs  # noqa: E402
 
 keep_compiled_programs()
 
-from vibayes import backbone, excitation, filters, io, samplers, simulation, solvers, structure  # noqa: E402
+from vibayes import backbone, excitation, filters, io, periodic, samplers, simulation, solvers, structure  # noqa: E402
 from vibayes.backbone import *  # noqa: E402, F403
 from vibayes.constraints import Increasing, distinct_slopes  # noqa: E402
 from vibayes.distance import NMSE  # noqa: E402
@@ -18,6 +18,7 @@ from vibayes.excitation import *  # noqa: E402, F403
 from vibayes.filters import *  # noqa: E402, F403
 from vibayes.inference import infer  # noqa: E402
 from vibayes.io import *  # noqa: E402, F403
+from vibayes.periodic import *  # noqa: E402, F403
 from vibayes.posterior import Posterior  # noqa: E402
 from vibayes.prediction import predict  # noqa: E402
 from vibayes.priors import LogNormal, LogUniform, Normal, Uniform  # noqa: E402
@@ -50,6 +51,7 @@ __all__ = [
     *filters.__all__,
     *solvers.__all__,
     *io.__all__,
+    *periodic.__all__,
     *samplers.__all__,
     *simulation.__all__,
     *structure.__all__,
