@@ -138,8 +138,8 @@ def test_one_of_three_modes_carries_the_others_from_second_order_on():
     # must not be met by the harmonics of another, nor the others by its own.
     structure, masses, stiffness, forces = three_masses()
     oracle = balance_of(structure, masses, stiffness, forces)
-    (first,) = orders_of_error(structure, 1, oracle, np.array([0.1, 0.2]), modes=(0,))
-    (second,) = orders_of_error(structure, 2, oracle, np.array([0.1, 0.2]), modes=(0,))
+    (first,) = orders_of_error(structure, 1, oracle, np.array([0.1, 0.2]), modes=(1,))
+    (second,) = orders_of_error(structure, 2, oracle, np.array([0.1, 0.2]), modes=(1,))
     assert abs(first - 4.0) < 0.3 and abs(second - 6.0) < 0.4
 
 
@@ -243,8 +243,8 @@ def test_elements_that_are_no_polynomials_are_refused():
 
 def test_modes_that_resonate_at_an_undeclared_ratio_are_refused():
     structure, _, _ = internal_resonance(3, 3)
-    for modes in (None, (0,)):
-        with pytest.raises(vb.InvalidInput, match="mode 1 at 3 rad/s, which 3 times Ω = 1 rad/s meets"):
+    for modes in (None, (1,)):
+        with pytest.raises(vb.InvalidInput, match="mode 2 at 3 rad/s, which 3 times Ω = 1 rad/s meets"):
             vb.normal_form(structure, modes)
     assert vb.normal_form(structure, ratios=(1, 3)).subset.ratios == (1, 3)
 
@@ -252,7 +252,7 @@ def test_modes_that_resonate_at_an_undeclared_ratio_are_refused():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"modes": (0, 2)}, "different modes from 0 to 1"),
+        ({"modes": (1, 3)}, "different modes from 1 to 2"),
         ({"ratios": (1,)}, "whole number for each of 2 modes"),
         ({"ratios": (2, 4)}, "lowest terms"),
         ({"order": 4}, "1, 2 or 3"),

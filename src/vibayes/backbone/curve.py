@@ -56,7 +56,8 @@ def backbone_curve(
         amplitudes: of the leading mode, in the order in which they are to be visited: from small to large, for a
             branch that begins as a linear mode.
         values: of the unknowns; arrays of one length for many sets at once.
-        mode: that leads, and as whose linear motion the branch begins; by default the first of the normal form.
+        mode: that leads, and as whose linear motion the branch begins, the lowest being 1; by default the first of the
+            normal form.
         start: frequency and amplitudes of a point near the first, for a branch that begins elsewhere, as a bifurcated
             or an isolated one.
 
@@ -70,14 +71,15 @@ def backbone_curve(
     if form.damped:
         raise InvalidInput("backbone_curve.form", "one without damping", "damped=True", "leave the damping out")
     subset = form.subset
-    mode = subset.modes[0] if mode is None else mode
-    if mode not in subset.modes:
-        expected = f"one of the modes of the normal form ({', '.join(map(str, subset.modes))})"
+    known = [n + 1 for n in subset.modes]
+    mode = known[0] if mode is None else mode
+    if mode not in known:
+        expected = f"one of the modes of the normal form ({', '.join(map(str, known))})"
         raise InvalidInput("backbone_curve.mode", expected, repr(mode), "choose one of them")
     missing = [name for name in form.parameters if name not in (values or {})]
     if missing:
         raise InvalidInput("backbone_curve.values", "a value of every unknown", f"none of {quoted(missing)}", "give it")
-    lead = subset.modes.index(mode)
+    lead = known.index(mode)
     steps = jnp.asarray(np.atleast_1d(np.asarray(amplitudes, float)))
     given = {name: jnp.asarray(value, float) for name, value in (values or {}).items()}
     begun = None if start is None else (jnp.asarray(float(start[0])), jnp.asarray(start[1], float))

@@ -70,7 +70,7 @@ def decay_points(
         record: displacements of all points of the mode shapes, in their order, from the release on.
         modes: whose shapes turn displacements into modal coordinates: known (`linear_modes`) or estimated
             (`estimated_modes`).
-        subset: modes whose amplitudes are wanted, counted from 0; by default all.
+        subset: modes whose amplitudes are wanted, the lowest being 1; by default all.
         ratios: r of each: the multiple of Ω at which it responds; by default 1.
         estimator: `FittedSinusoid` by default, or `MovingFourier`.
         truncation: which windows are kept.
@@ -90,12 +90,12 @@ def decay_points(
     """
     estimator = FittedSinusoid() if estimator is None else estimator
     truncation = Truncation() if truncation is None else truncation
-    chosen = tuple(range(np.shape(modes.shapes)[1])) if subset is None else tuple(subset)
+    chosen = tuple(range(1, np.shape(modes.shapes)[1] + 1)) if subset is None else tuple(subset)
     multiples = (1,) * len(chosen) if ratios is None else tuple(ratios)
     if record.output.shape[1] != np.shape(modes.shapes)[0]:
         expected = f"one output for each of the {np.shape(modes.shapes)[0]} points of the mode shapes"
         raise InvalidInput("decay_points.record", expected, f"{record.output.shape[1]}", "select the outputs")
-    coordinates = modes.coordinates(record.output)[:, list(chosen)]
+    coordinates = modes.coordinates(record.output)[:, [n - 1 for n in chosen]]
     layout = Layout(int(np.argmax(coordinates.std(axis=0))), multiples)
     fits = _windows(coordinates, record.rate, estimator, layout)
     frequency = np.array([fit.frequency for fit in fits])

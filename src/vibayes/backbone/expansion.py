@@ -75,7 +75,7 @@ def modal_equations(bound: Structure, modes: LinearModes, damped: bool, force: A
 
 
 class Subset(NamedTuple):
-    """Modes that respond at multiples of one frequency."""
+    """Modes that respond at multiples of one frequency; here, as in all arrays, the lowest is 0."""
 
     modes: tuple[int, ...]
     ratios: tuple[int, ...]
@@ -110,8 +110,8 @@ def expand(
     modes, ratios = list(subset.modes), np.array(subset.ratios)
     size, top = equations.squares.shape[0], highest(equations.degree, subset, order)
     harmonics, phases = np.arange(top + 1), 2.0 * np.pi * np.arange(2 * top + 1) / (2 * top + 1)
-    waves = np.exp(1j * np.outer(harmonics, phases))
-    waves = waves.real if standing else waves
+    angles = np.outer(harmonics, phases)
+    waves = np.cos(angles) if standing else np.exp(1j * angles)
     back = waves.conj().T * (2.0 - (harmonics == 0)) / len(phases)
     place = np.zeros((len(modes), size, top + 1))
     place[range(len(modes)), modes, ratios] = 1.0

@@ -151,7 +151,7 @@ def normal_form(
 
     Args:
         structure: masses joined by springs and dampers with polynomial laws; unknowns may be anywhere.
-        modes: that respond at multiples of one frequency, counted from 0 for the lowest; by default all. Others follow
+        modes: that respond at multiples of one frequency, the lowest being 1; by default all. Others follow
             as harmonics, which second order accounts for and first order does not.
         ratios: whole numbers r: mode n responds at r_n Ω. By default all at Ω.
         order: of accuracy: 1 as published, 2 with what harmonics do to the fundamentals, or 3. Quadratic springs act
@@ -196,18 +196,18 @@ def _require_order(order: Any) -> int:
 
 
 def _require_subset(count: int, modes: Sequence[int] | None, ratios: Sequence[int] | None) -> Subset:
-    chosen = tuple(range(count)) if modes is None else tuple(modes)
+    chosen = tuple(range(1, count + 1)) if modes is None else tuple(modes)
     if (
         not chosen
         or len(set(chosen)) != len(chosen)
-        or any(not (isinstance(n, int) and 0 <= n < count) for n in chosen)
+        or any(not (isinstance(n, int) and 1 <= n <= count) for n in chosen)
     ):
-        expected = f"different modes from 0 to {count - 1}"
-        raise InvalidInput("normal_form.modes", expected, repr(modes), "count modes from 0 for the lowest")
+        expected = f"different modes from 1 to {count}"
+        raise InvalidInput("normal_form.modes", expected, repr(modes), "the lowest mode is 1")
     given = (1,) * len(chosen) if ratios is None else tuple(ratios)
     if len(given) != len(chosen) or any(not (isinstance(r, int) and r > 0) for r in given):
         expected = f"a positive whole number for each of {len(chosen)} modes"
         raise InvalidInput("normal_form.ratios", expected, repr(ratios), "write 1:3 as (1, 3)")
     if np.gcd.reduce(given) > 1:
         raise InvalidInput("normal_form.ratios", "ratios in lowest terms", repr(ratios), "divide them")
-    return Subset(chosen, given)
+    return Subset(tuple(n - 1 for n in chosen), given)

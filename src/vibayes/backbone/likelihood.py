@@ -181,7 +181,7 @@ def _warn_of_resonances(form: NormalForm, points: BackbonePoints) -> None:
     edges = np.array([points.frequency.min(), points.frequency.max()])
     span = np.linspace(edges[0], edges[1], 9)
     for mode, harmonic, frequency in undeclared(form.structure, form.linear, form.subset, span, _CLEARANCE):
-        said = f"mode {mode} is near {harmonic} times Ω = {frequency:.4g} rad/s, which is within the measured backbones"
+        said = f"mode {mode + 1} is near {harmonic} times Ω = {frequency:.4g} rad/s, where backbones were measured"
         remedy = f"declare the ratio {harmonic}, or leave points near there out"
         warnings.warn(f"{said}: the normal form takes it for a small harmonic; {remedy}", IdentifiabilityWarning, 3)
         return

@@ -23,14 +23,14 @@ class BackbonePoints:
         frequency_errors: standard errors of the frequencies; NaN where nothing is known of them.
         amplitude_errors: standard errors of the amplitudes.
         backbone: the backbone that each point is of, by name.
-        modes: that the amplitudes are of, counted from 0 for the lowest; by default all in order.
+        modes: that the amplitudes are of, the lowest being 1; by default all in order.
         ratios: r of each mode; by default all respond at Ω.
 
     Examples:
         >>> import vibayes as vb
         >>> points = vb.BackbonePoints([1.0, 1.1], [[0.2, -0.01], [0.4, -0.03]])
         >>> points.samples, points.output_names
-        (2, ('frequency', 'amplitude of mode 0', 'amplitude of mode 1'))
+        (2, ('frequency', 'amplitude of mode 1', 'amplitude of mode 2'))
     """
 
     frequency: Any
@@ -66,7 +66,7 @@ class BackbonePoints:
             "frequency_errors": errors,
             "amplitude_errors": spread,
             "backbone": ("S",) * count if self.backbone is None else tuple(self.backbone),
-            "modes": tuple(range(width)) if self.modes is None else tuple(self.modes),
+            "modes": tuple(range(1, width + 1)) if self.modes is None else tuple(self.modes),
             "ratios": (1,) * width if self.ratios is None else tuple(self.ratios),
         }
         for name, value in settled.items():

@@ -61,6 +61,6 @@ def refuse_undeclared(
     for mode, harmonic, frequency in undeclared(structure, modes, subset, frequencies, clearance):
         expected = "modes of which none is met by a harmonic that was not declared"
         own = float(np.asarray(modes.frequencies)[mode])
-        got = f"mode {mode} at {own:.4g} rad/s, which {harmonic} times Ω = {frequency:.4g} rad/s meets"
-        remedy = f"declare it, as modes=(…, {mode}), ratios=(…, {harmonic}), or lower the clearance"
+        got = f"mode {mode + 1} at {own:.4g} rad/s, which {harmonic} times Ω = {frequency:.4g} rad/s meets"
+        remedy = f"declare it, as modes=(…, {mode + 1}), ratios=(…, {harmonic}), or lower the clearance"
         raise InvalidInput("normal_form.ratios", expected, got, remedy)

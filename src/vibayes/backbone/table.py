@@ -76,11 +76,14 @@ def tabulated(form: NormalForm, points: Measured, order: int, with_slopes: bool)
 
     residuals, left_out = fitted(points)
     slopes = np.stack(list(_slopes(points, lambda p: fitted(p)[0]))) if with_slopes else None
-    return ResidualTable(*_arrays(residuals, left_out, slopes, scales), tuple(exponents), names)
-
-
-def _arrays(*each: Any) -> list[Any]:
-    return [None if one is None else jnp.asarray(one) for one in each]
+    return ResidualTable(
+        residuals=jnp.asarray(residuals),
+        left_out=jnp.asarray(left_out),
+        slopes=None if slopes is None else jnp.asarray(slopes),
+        scales=jnp.asarray(scales),
+        exponents=tuple(exponents),
+        names=names,
+    )
 
 
 def _slopes(points: Measured, function: Any) -> Any:

@@ -57,7 +57,7 @@ class MonomialTable:
         lines = []
         for n, row in enumerate(self.resonant):
             parts = [f"{c:+.6g} {self._monomial(i)}" for i, c in enumerate(row) if c != 0.0]
-            lines.append(f"N_u[{n}] = " + (" ".join(parts) or "0"))
+            lines.append(f"N_u{n + 1} = " + (" ".join(parts) or "0"))
         return "\n".join(lines)
 
     def _monomial(self, number: int) -> str:
@@ -65,7 +65,7 @@ class MonomialTable:
         for k in range(len(self.ratios)):
             for sign, exponent in (("p", self.plus[number, k]), ("m", self.minus[number, k])):
                 if exponent:
-                    factors.append(f"u{k}{sign}" + (f"^{exponent}" if exponent > 1 else ""))
+                    factors.append(f"u{k + 1}{sign}" + (f"^{exponent}" if exponent > 1 else ""))
         return " ".join(factors)
 
 
@@ -80,7 +80,7 @@ def monomials(form: NormalForm, values: Mapping[str, Any] | None = None) -> Mono
         >>> import vibayes as vb
         >>> form = vb.normal_form(vb.Structure.single_dof(1.0, [vb.Duffing(1.0, "a")]))
         >>> print(vb.monomials(form, {"a": 2.0}))
-        N_u[0] = +6 u0p^2 u0m +6 u0p u0m^2
+        N_u1 = +6 u1p^2 u1m +6 u1p u1m^2
     """
     if form.damped:
         raise InvalidInput("monomials.form", "one without damping", "damped=True", "leave the damping out")
