@@ -3,6 +3,7 @@
 import equinox as eqx
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 from scipy.stats import invgamma, multivariate_normal
 
 import vibayes as vb
@@ -96,11 +97,31 @@ def test_propagated_errors_are_the_scatter_of_residuals():
         points = measured(seed=seed)
         prepared = vb.fitting(springs(), points, 1e-12, vb.BackboneResidual(1, vb.MeasuredScatter(), remainder=False))
         assert prepared.table is not None
-        spread = np.sqrt(np.asarray(prepared.table.spread(TRUTH)))
-        scores.append(np.asarray(form.residuals(points.frequency, points.amplitudes, TRUTH)) / spread)
-    count = np.size(scores)
-    assert abs(np.var(scores) - 1.0) < 4.0 * np.sqrt(2.0 / count)
-    assert abs(np.var(np.array(scores) / 1.2) - 1.0) > 4.0 * np.sqrt(2.0 / count)  # the negative control
+        root = np.linalg.cholesky(np.asarray(prepared.table.spread(TRUTH)))
+        residuals = np.asarray(form.residuals(points.frequency, points.amplitudes, TRUTH))
+        scores.append(np.linalg.solve(root, residuals[:, :, None])[:, :, 0])
+    white = np.concatenate(scores)
+    count = white.size
+    assert abs(np.var(white) - 1.0) < 4.0 * np.sqrt(2.0 / count)
+    assert abs(np.mean(white[:, 0] * white[:, 1])) < 4.0 / np.sqrt(len(white))  # equations share the errors of a point
+    assert abs(np.var(white / 1.2) - 1.0) > 4.0 * np.sqrt(2.0 / count)  # the negative control
+
+
+def test_covariances_of_points_and_a_remainder_make_one_gaussian():
+    points, method = measured(count=5), vb.BackboneResidual(2, vb.MeasuredScatter())
+    prepared = vb.fitting(springs(), points, (3e-4, 1e-4), method)
+    assert prepared.table is not None
+    spread = np.asarray(prepared.table.spread(TRUTH)) + np.diag([9e-8, 1e-8])
+    expansion = vb.normal_form(springs()).expansions(points.frequency, points.amplitudes, TRUTH, order=3)
+    residuals = np.asarray(expansion.detuning + sum(expansion.resonant[:2]))
+    whole = block_diag(*spread)
+    for n in range(2):
+        shape = np.zeros_like(residuals)
+        shape[:, n] = np.asarray(expansion.resonant[2])[:, n]
+        whole = whole + np.outer(shape, shape)
+    expected = float(multivariate_normal.logpdf(residuals.ravel(), cov=whole))  # type: ignore[arg-type]
+    np.testing.assert_allclose(prepared.log_likelihood(TRUTH), expected, rtol=1e-9)
+    np.testing.assert_allclose(prepared.totals(TRUTH)[-1], expected, rtol=1e-9)
 
 
 def test_explicit_amplitudes_are_zero_errors_on_the_backbone():

@@ -1,15 +1,14 @@
 r"""Likelihood of measured points of backbones.
 
-With ε_i the errors of one equation, s_i their standard deviations and d_i what an unknown multiple κ ~ N(0, 1) of may
-be among them (`BackboneResidual.remainder`),
+With ε_i the errors of all equations at point i, Σ_i = L_i L_iᵀ their covariance (`vibayes.backbone.scatter`), and d_in
+what an unknown multiple κ_n ~ N(0, 1) of may be among those of equation n (`BackboneResidual.remainder`),
 
-    p(ε₁ … ε_K) = N(ε; 0, diag(s²) + d dᵀ),
+    p(ε₁ … ε_K) = N(ε; 0, diag(Σ_i) + Σ_n d_n d_nᵀ),
 
-whose logarithm needs sums only: with S = Σ ε²/s², D = Σ d ε/s², Q = Σ d²/s²,
+whose logarithm needs sums over points only: with e = L⁻¹ ε, g_n = L⁻¹ d_n, S = Σ e·e, D_n = Σ g_n·e and the small
+matrix C = 1 + Σ g_n·g_m,
 
-    log p = −½ (S − D² / (1 + Q)) − ½ log(1 + Q) − Σ log s − ½ K log 2π.
-
-Equations are taken for independent of each other.
+    log p = −½ (S − Dᵀ C⁻¹ D) − ½ log det C − Σ log det L − ½ (numbers) log 2π.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from vibayes.backbone.form import NormalForm, normal_form
 from vibayes.backbone.method import BackboneMethod, BackboneResidual
 from vibayes.backbone.points import BackbonePoints
 from vibayes.backbone.resonance import undeclared
-from vibayes.backbone.scatter import Measured, MeasuredScatter, carried
+from vibayes.backbone.scatter import Measured, MeasuredScatter, carried, whitened
 from vibayes.backbone.table import ResidualTable, tabulated
 from vibayes.errors import IdentifiabilityWarning, InvalidInput
 from vibayes.filters.checks import check_noise
@@ -80,12 +79,20 @@ class BackboneLikelihood(eqx.Module):
     def _log_density(self, values: Mapping[str, Any], summed: Callable[[Array], Array]) -> Array:
         errors, shape = self._errors(values)
         levels = self.noise.deviations(lambda n: jnp.asarray(values[n] if isinstance(n, str) else n, float))
-        deviations = self.method.scatter.deviations(levels, self.points, values, lambda: self._spread(values))
-        total = summed(-0.5 * (errors / deviations) ** 2 - jnp.log(deviations) - 0.5 * np.log(2.0 * np.pi))
-        if shape is not None:
-            along, share = summed(shape * errors / deviations**2), 1.0 + summed((shape / deviations) ** 2)
-            total = total + 0.5 * along**2 / share - 0.5 * jnp.log(share)
-        return jnp.sum(total, axis=-1)
+        variances = self.method.scatter.variances(levels, self.points, values, lambda: self._spread(values))
+        count = errors.shape[1]
+        shapes = [] if shape is None else [shape * (np.arange(count) == n) for n in range(count)]
+        (white, *common), volumes = whitened([errors, *shapes], variances)
+        constant = 0.5 * count * np.log(2.0 * np.pi)
+        total = summed(-0.5 * jnp.sum(white**2, axis=1) - volumes - constant)
+        if not common:
+            return total
+        along = [summed(jnp.sum(each * white, axis=1)) for each in common]
+        grown = [[summed(jnp.sum(one * two, axis=1)) + (one is two) for one in common] for two in common]
+        matrix = jnp.moveaxis(jnp.stack([jnp.stack(row) for row in grown]), (0, 1), (-2, -1))
+        vector = jnp.stack(along, axis=-1)
+        ((solved,), volume) = whitened([vector.reshape(-1, count)], matrix.reshape(-1, count, count))
+        return total + (0.5 * jnp.sum(solved**2, axis=1) - volume).reshape(total.shape)
 
     def _errors(self, values: Mapping[str, Any]) -> tuple[Array, Array | None]:
         """Errors, and what an unknown multiple of may be among them."""

@@ -1,14 +1,16 @@
 """How far residuals of measured points may be from zero: the same everywhere, more where amplitudes are large, or what
 the points' own standard errors say.
 
-    constant      σ_n
-    amplitude     σ_n (|V| / max |V|)^γ
-    measured      (σ_n² + Σ (∂ε_n/∂y_i s_i)²)^½,      y = (Ω, V) with standard errors s
+    constant      variances σ_n²
+    amplitude     variances σ_n² (|V| / max |V|)^2γ
+    measured      covariances diag(σ²) + J diag(s²) Jᵀ,      J = ∂ε/∂(Ω, V), s the standard errors of Ω and V
+
+An error of a frequency or of an amplitude is in all equations of its point at once; only the last knows that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -38,11 +40,12 @@ class Scatter(Protocol):
         """Of its unknowns."""
         ...
 
-    def deviations(
+    def variances(
         self, levels: Array, points: Measured, values: Mapping[str, Any], spread: Callable[[], Array]
     ) -> Array:
-        """Of every point and equation, (points, equations), given σ of every equation and a function that gives the
-        variances that standard errors of the points bring about.
+        """Variances of every point and equation, (points, equations), or covariances of each point's equations (points,
+        equations, equations), given σ of every equation and what gives the covariances that standard errors of the
+        points bring about.
         """
         ...
 
@@ -62,9 +65,9 @@ class ConstantScatter:
         """It has no unknowns."""
         return ()
 
-    def deviations(self, levels: Array, points: Measured, values: Any, spread: Any) -> Array:
-        """σ of every equation."""
-        return jnp.broadcast_to(levels, points.amplitudes.shape)
+    def variances(self, levels: Array, points: Measured, values: Any, spread: Any) -> Array:
+        """σ² of every equation."""
+        return jnp.broadcast_to(levels**2, points.amplitudes.shape)
 
 
 @dataclass(frozen=True)
@@ -87,11 +90,11 @@ class AmplitudeScatter:
         """The power, where it is unknown."""
         return (self.power,) if isinstance(self.power, str) else ()
 
-    def deviations(self, levels: Array, points: Measured, values: Any, spread: Any) -> Array:
-        """σ of every equation, times a power of the amplitude."""
+    def variances(self, levels: Array, points: Measured, values: Any, spread: Any) -> Array:
+        """σ² of every equation, times a power of the amplitude."""
         sizes = jnp.sqrt(jnp.sum(points.amplitudes**2, axis=1))
         power = values[self.power] if isinstance(self.power, str) else self.power
-        return levels * ((sizes / sizes.max()) ** power)[:, None]
+        return levels**2 * ((sizes / sizes.max()) ** (2.0 * power))[:, None]
 
 
 @dataclass(frozen=True)
@@ -109,19 +112,38 @@ class MeasuredScatter:
         """It has no unknowns."""
         return ()
 
-    def deviations(self, levels: Array, points: Measured, values: Any, spread: Any) -> Array:
-        """Root of the sum of squares."""
-        return jnp.sqrt(levels**2 + spread())
+    def variances(self, levels: Array, points: Measured, values: Any, spread: Any) -> Array:
+        """Both together."""
+        return jnp.diag(levels**2) + spread()
 
 
 def carried(residuals: Callable[[Array, Array], Array], points: Measured) -> Array:
-    """Variances of residuals that standard errors of the points bring about, by derivatives."""
+    """Covariances of residuals that standard errors of the points bring about, by derivatives."""
     frequency, amplitudes = points.frequency, points.amplitudes
     parts = [(points.frequency_errors, jnp.zeros_like(amplitudes))]
     for n in range(amplitudes.shape[1]):
         one = jnp.zeros_like(amplitudes).at[:, n].set(points.amplitude_errors[:, n])
         parts.append((jnp.zeros_like(frequency), one))
-    return sum(jax.jvp(residuals, (frequency, amplitudes), step)[1] ** 2 for step in parts)
+    moved = [jax.jvp(residuals, (frequency, amplitudes), step)[1] for step in parts]
+    return sum(each[:, :, None] * each[:, None, :] for each in moved)
+
+
+def whitened(vectors: Sequence[Array], variances: Array) -> tuple[list[Array], Array]:
+    """Vectors (points, equations) divided by the triangular root L of the covariances, and log det L of every point."""
+    if variances.ndim == 2:
+        return [each / jnp.sqrt(variances) for each in vectors], 0.5 * jnp.sum(jnp.log(variances), axis=1)
+    size, root = variances.shape[1], {}
+    for i in range(size):
+        for j in range(i + 1):
+            rest = variances[:, i, j] - sum(root[i, k] * root[j, k] for k in range(j))
+            root[i, j] = jnp.sqrt(rest) if i == j else rest / root[j, j]
+    results = []
+    for vector in vectors:
+        solved: list[Array] = []
+        for i in range(size):
+            solved.append((vector[:, i] - sum(root[i, k] * solved[k] for k in range(i))) / root[i, i])
+        results.append(jnp.stack(solved, axis=1))
+    return results, sum(jnp.log(root[i, i]) for i in range(size))
 
 
 def require_scatter(where: str, scatter: Any) -> Scatter:

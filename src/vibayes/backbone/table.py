@@ -51,9 +51,10 @@ class ResidualTable(eqx.Module):
         return np.array([row + [0] * (degree - len(row)) for row in rows])
 
     def spread(self, values: Mapping[str, Any]) -> Array:
-        """Variance of residuals that standard errors of the points bring about, (points, equations)."""
+        """Covariances of residuals that standard errors of the points bring about, (points, equations, equations)."""
         assert self.slopes is not None
-        return jnp.sum((self.slopes @ self.monomials(values)) ** 2, axis=0)
+        moved = self.slopes @ self.monomials(values)
+        return jnp.einsum("jka,jkb->kab", moved, moved)
 
 
 def tabulated(form: NormalForm, points: Measured, order: int, with_slopes: bool) -> ResidualTable:
