@@ -100,9 +100,10 @@ def _specials(curves: Curves, path: Path, shown: Shown, settings: Arclength, sla
     for number in range(len(path.points) - 1):
         kind = _kind(path, shown, unstable, number, forced)
         if kind is not None:
-            point, coefficients = _located(curves, path, number, kind, settings, slack)
-            amplitudes = peaks(coefficients)
-            found.append(SpecialPoint(kind, number, float(point[-2]), float(point[-1]), amplitudes, coefficients))
+            point = _located(curves, path, number, kind, settings, slack)
+            at = shown_of(curves, point[None])
+            rows = peaks(at.coefficients)[0], at.coefficients[0], at.multipliers[0]
+            found.append(SpecialPoint(kind, number, float(point[-2]), float(point[-1]), *rows))
     return tuple(found)
 
 
@@ -123,10 +124,8 @@ def _kind(path: Path, shown: Shown, unstable: Array, number: int, forced: bool) 
     return "period doubling" if critical.real < 0.0 else None
 
 
-def _located(
-    curves: Curves, path: Path, number: int, kind: str, settings: Arclength, slack: float
-) -> tuple[Array, Array]:
-    """The point between two others where a test changes, and its coefficients."""
+def _located(curves: Curves, path: Path, number: int, kind: str, settings: Arclength, slack: float) -> Array:
+    """The point between two others where a test changes."""
     best, tangent = path.points[number], path.tangents[number]
     low, high = 0.0, float(np.sum(tangent * (path.points[number + 1] - best) / path.scales[number]))
     closest = 1e-10 if kind in ("fold", "branch point") else 1e-6
@@ -148,4 +147,4 @@ def _located(
         best = found.point[0]
         same = side(best, found.tangent[0], found.orientation[0]) == here
         low, high = (middle, high) if same else (low, middle)
-    return best, shown_of(curves, best[None]).coefficients[0]
+    return best

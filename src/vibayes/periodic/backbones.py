@@ -21,6 +21,7 @@ from vibayes.periodic.branch import Branch
 from vibayes.periodic.checks import (
     Forcing,
     Values,
+    check_balance,
     check_bound,
     check_forcing,
     check_method,
@@ -131,9 +132,7 @@ def phase_resonance(
     check_mode(mode, structure, where)
     amplitudes = check_forcing(forcing, structure, where)
     amplitude = check_positive(amplitude, f"{where}.amplitude", "give a displacement")
-    if method is not None and not isinstance(method, HarmonicBalance):
-        raise InvalidInput(f"{where}.method", "HarmonicBalance(...)", type(method).__name__, "give one")
-    how = check_method(HarmonicBalance() if method is None else method, structure, where)
+    how = check_balance(method, structure, where)
     arclength = Arclength() if arclength is None else arclength
     bound = check_bound(structure, values, where)
     linear = linear_of(bound)
@@ -148,6 +147,9 @@ def free_limits(linear: Linear, frequency_range: Any, amplitude: float, where: s
     """The range of frequencies and amplitudes in which to stay."""
     frequencies, _ = linear.modes()
     if frequency_range is None:
+        if not np.any(frequencies > 0.0):
+            got = "none, for a structure without stiffness at rest"
+            raise InvalidInput(f"{where}.frequency_range", "two frequencies", got, "give (low, high) in rad/s")
         frequency_range = 0.1 * float(frequencies[frequencies > 0][0]), 10.0 * float(frequencies[-1])
     return Limits(*check_range(frequency_range, where), amplitude)
 

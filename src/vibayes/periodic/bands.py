@@ -13,8 +13,8 @@ from vibayes.periodic.backbones import free_curves
 from vibayes.periodic.branch import Branch
 from vibayes.periodic.checks import (
     Forcing,
+    check_balance,
     check_forcing,
-    check_method,
     check_positive,
     check_range,
     check_structure,
@@ -70,7 +70,7 @@ def response_draws(
     kept = check_draws(draws, structure, where)
     amplitudes = check_forcing(forcing, structure, where)
     span = check_range(frequency_range, where)
-    how = check_method(HarmonicBalance() if method is None else method, structure, where)
+    how = check_balance(method, structure, where)
     settings = Arclength() if arclength is None else arclength
     bound = as_arrays(structure.bind(centre_of(kept)))
     curves = forced_curves(how, bound, force_coefficients(bound, amplitudes), span)
@@ -123,7 +123,7 @@ def backbone_draws(
     settings = Arclength() if arclength is None else arclength
     if not isinstance(start, Branch) or len(start) < 2:
         raise InvalidInput(f"{where}.start", "a branch with points", shown(start), "take one by nonlinear_mode")
-    how = check_method(HarmonicBalance(start.coefficients.shape[1] // 2), structure, where)
+    how = check_balance(HarmonicBalance(start.coefficients.shape[1] // 2), structure, where)
     paths = followed_backbones(structure, kept, start, how, settings, Limits(*span, amplitude))
     return draws_of(paths, structure.mass_names)
 

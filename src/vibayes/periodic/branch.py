@@ -44,7 +44,7 @@ class SpecialPoint:
     """A point where the number or the stability of solutions changes.
 
     ``kind`` is "fold", "branch point", "period doubling" or "Neimark–Sacker"; ``after`` is the number of the last
-    point of the branch before it.
+    point of the branch before it. The rest is as in `Branch`, the frequency in rad/s.
     """
 
     kind: str
@@ -53,6 +53,7 @@ class SpecialPoint:
     level: float
     amplitudes: Array
     coefficients: Array
+    multipliers: Array
 
 
 @dataclass(frozen=True)

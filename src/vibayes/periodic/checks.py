@@ -9,6 +9,7 @@ import numpy as np
 
 from vibayes.errors import InvalidInput
 from vibayes.naming import quoted
+from vibayes.periodic.harmonic_balance import HarmonicBalance
 from vibayes.periodic.method import PeriodicMethod
 from vibayes.structure.declaration import GROUND, numbers, position, shown
 from vibayes.structure.element import as_arrays
@@ -74,6 +75,13 @@ def check_method(method: Any, structure: Structure, where: str) -> PeriodicMetho
     if not isinstance(method, PeriodicMethod):
         raise InvalidInput(f"{where}.method", "HarmonicBalance(...) or Shooting(...)", shown(method), "give one")
     return method.settled(structure)
+
+
+def check_balance(method: Any, structure: Structure, where: str) -> HarmonicBalance:
+    """Harmonic balance with all settings chosen, by default with its own."""
+    if not (method is None or isinstance(method, HarmonicBalance)):
+        raise InvalidInput(f"{where}.method", "HarmonicBalance(...)", shown(method), "give one, or leave it out")
+    return (HarmonicBalance() if method is None else method).settled(structure)
 
 
 def check_range(bounds: Any, where: str, field: str = "frequency_range", least: float = 0.0) -> tuple[float, float]:

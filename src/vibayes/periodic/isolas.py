@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from vibayes.errors import InvalidInput
 from vibayes.periodic.assembly import branch_of
 from vibayes.periodic.attempt import Attempt
 from vibayes.periodic.backbones import both_ways
@@ -21,9 +20,9 @@ from vibayes.periodic.branch import Branch
 from vibayes.periodic.checks import (
     Forcing,
     Values,
+    check_balance,
     check_bound,
     check_forcing,
-    check_method,
     check_positive,
     check_range,
     check_structure,
@@ -105,9 +104,7 @@ def isolas(
     check_structure(structure, where)
     amplitudes = check_forcing(forcing, structure, where)
     span = check_range(frequency_range, where)
-    if method is not None and not isinstance(method, HarmonicBalance):
-        raise InvalidInput(f"{where}.method", "HarmonicBalance(...)", type(method).__name__, "give one")
-    how = check_method(HarmonicBalance() if method is None else method, structure, where)
+    how = check_balance(method, structure, where)
     arclength = Arclength() if arclength is None else arclength
     bound = check_bound(structure, values, where)
     force, linear = force_coefficients(bound, amplitudes), linear_of(bound)

@@ -22,10 +22,11 @@ import numpy as np
 from vibayes.periodic.attempt import Attempt
 from vibayes.periodic.backbones import both_ways, free_curves, free_limits, nonlinear_mode
 from vibayes.periodic.branch import Branch
-from vibayes.periodic.checks import Values, check_bound, check_method, check_positive, check_structure
+from vibayes.periodic.checks import Values, check_balance, check_bound, check_positive, check_structure
 from vibayes.periodic.continuation import Arclength, Curves, Limits
 from vibayes.periodic.harmonic_balance import HarmonicBalance
 from vibayes.periodic.linear import Linear, linear_of
+from vibayes.periodic.method import PeriodicMethod
 from vibayes.periodic.oscillation import oscillation_of
 from vibayes.periodic.search import corrected, is_known, points_of
 from vibayes.structure.structure import Structure
@@ -88,7 +89,7 @@ def backbones(
     where = "backbones"
     check_structure(structure, where, conservative=True)
     amplitude = check_positive(amplitude, f"{where}.amplitude", "give a displacement")
-    how = check_method(HarmonicBalance() if method is None else method, structure, where)
+    how = check_balance(method, structure, where)
     arclength = Arclength() if arclength is None else arclength
     bound = check_bound(structure, values, where)
     linear = linear_of(bound)
@@ -162,7 +163,7 @@ def _directions(modes: int) -> Array:
 
 
 @eqx.filter_jit
-def _balanced(method: HarmonicBalance, structures: Structure, drives: Any, bodies: Array) -> Array:
+def _balanced(method: PeriodicMethod, structures: Structure, drives: Any, bodies: Array) -> Array:
     """Frequencies that balance kinetic and restoring forces of bodies on average."""
     structure, drive = jax.tree.map(lambda leaf: leaf[0], (structures, drives))
     which = oscillation_of(structure)

@@ -19,9 +19,9 @@ from vibayes.periodic.branch import BranchStatus
 from vibayes.periodic.checks import (
     Forcing,
     Values,
+    check_balance,
     check_bound,
     check_forcing,
-    check_method,
     check_positive,
     check_range,
     check_structure,
@@ -106,7 +106,7 @@ def isola_levels(
     span = check_range(frequency_range, where)
     levels = check_range(level_range, where, "level_range")
     amplitude = check_positive(amplitude, f"{where}.amplitude", "give a displacement")
-    how = check_method(HarmonicBalance() if method is None else method, structure, where)
+    how = check_balance(method, structure, where)
     arclength = Arclength() if arclength is None else arclength
     bound = check_bound(structure, values, where)
     force = force_coefficients(bound, amplitudes)

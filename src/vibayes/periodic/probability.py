@@ -18,8 +18,8 @@ from vibayes.periodic.bands import followed_backbones
 from vibayes.periodic.branch import BranchStatus
 from vibayes.periodic.checks import (
     Forcing,
+    check_balance,
     check_forcing,
-    check_method,
     check_positive,
     check_range,
     check_structure,
@@ -147,7 +147,7 @@ def isola_probability(
     kept = check_draws(draws, structure, where)
     amplitudes = check_forcing(forcing, structure, where)
     span = check_range(frequency_range, where)
-    how = check_method(HarmonicBalance() if method is None else method, structure, where)
+    how = check_balance(method, structure, where)
     settings = Arclength() if arclength is None else arclength
     centre = centre_of(kept)
     bound = as_arrays(structure.bind(centre))

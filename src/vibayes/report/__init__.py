@@ -1,5 +1,6 @@
 """Pictures for people; nothing imports this."""
 
+from vibayes.report.branches import figure_of_branches, figure_of_isola_levels
 from vibayes.report.estimates import figure_of_estimate, figure_of_estimated_loop
 from vibayes.report.figures import (
     figure_of_accuracy,
@@ -17,11 +18,13 @@ from vibayes.report.uncertainties import figure_of_particles, figure_of_uncertai
 
 __all__ = [
     "figure_of_accuracy",
+    "figure_of_branches",
     "figure_of_estimate",
     "figure_of_estimated_loop",
     "figure_of_event_times",
     "figure_of_force_map",
     "figure_of_history",
+    "figure_of_isola_levels",
     "figure_of_loop",
     "figure_of_pairs",
     "figure_of_parameters",
