@@ -190,3 +190,18 @@ def test_studies_with_solvers_give_the_figures_they_promise(study, tmp_path):
     assert {"posterior_mean", "truth_in_95", "log_evidence", "rejuvenations", "acceptance", "seconds"} <= set(found)
     for signal in ("sweep", "multisine"):
         assert 0.0 < found[signal]["rmse_min"] <= found[signal]["rmse_mean"] <= found[signal]["rmse_max"] < 1e-4
+
+
+@pytest.mark.parametrize(("study", "published"), [("backbone_1nl", 1.9), ("backbone_3nl", 2.4)])
+def test_backbones_give_springs_within_the_published_errors_and_second_order_the_truth(study, published):
+    result = run(study, "--quick", "--seed", "5")
+    first, second = result["first_order"], result["second_order"]
+    assert max(each for each in first["error_percent"].values() if each is not None) < published
+    assert max(second["error_percent_of_largest"].values()) < 0.5
+    assert max(each for each in second["error_percent"].values() if each is not None) < 0.5
+    assert all(second["truth_in_99"].values()) and not all(first["truth_in_99"].values())
+    assert second["draws"] >= 10_000 and max(result["backbone_error"].values()) < 2e-3
+    if study == "backbone_3nl":
+        assert result["isola_probability"] > 0.95
+        for side, (low, high) in enumerate(result["isola_range"]["interval90"]):
+            assert abs(result["isola_range"]["truth"][side] - (low + high) / 2) < 3.0 * (high - low)
