@@ -38,6 +38,11 @@ def test_the_fitted_sinusoid_is_unbiased_and_as_sure_as_it_says():
     assert np.all(np.abs(within - 0.95) < 4.0 * np.sqrt(0.95 * 0.05 / count))
 
 
+def test_rates_of_decay_are_found_by_both_estimators():
+    for estimator, tolerance in ((vb.FittedSinusoid(), 1e-5), (vb.MovingFourier(), 5e-4)):
+        assert abs(estimator.fit(known_signal(), RATE, 1.02, Layout(0, (1, 1))).decay - 0.002) < tolerance
+
+
 def test_the_moving_fourier_transform_is_biased_by_what_moves_within_a_window():
     # The negative control: the same test on the published estimator, which takes the motion for steady.
     scores = standard_scores(vb.MovingFourier())

@@ -205,3 +205,15 @@ def test_backbones_give_springs_within_the_published_errors_and_second_order_the
         assert result["isola_probability"] > 0.95
         for side, (low, high) in enumerate(result["isola_range"]["interval90"]):
             assert abs(result["isola_range"]["truth"][side] - (low + high) / 2) < 3.0 * (high - low)
+
+
+def test_the_ring_down_of_the_beam_predicts_the_force_that_its_amplitudes_take():
+    data = ROOT.parent / "shared" / "data"
+    if not (data / "brake_reuss_beam" / "HammerImpact.mat").exists():
+        pytest.skip("no measured data of the beam")
+    result = run("beam_ringdown", "--quick", "--data", str(data))
+    assert result["points"] > 30 and result["frequency_scatter_hz"] < 0.02
+    low, high = result["damping_ratio_percent"]
+    assert 0.1 < low < 0.15 < 0.2 < high < 0.3
+    inside = [level for level in result["forced"]["levels"] if level["within_ring_down"]]
+    assert inside and all(abs(level["least_force_error_percent"]) < 15.0 for level in inside)

@@ -110,8 +110,10 @@ def decay_points(
         remedy = "release at a larger amplitude, leave out a mode that does not respond, or take longer windows"
         raise InvalidInput("decay_points.record", expected, got, remedy)
     drift = np.array([fit.frequency_error for fit in fits])
+    decays = np.array([fit.decay for fit in fits])
+    names = (backbone,) * len(kept)
     return BackbonePoints(
-        frequency[kept], turned[kept], drift[kept], errors[kept], (backbone,) * len(kept), chosen, multiples
+        frequency[kept], turned[kept], drift[kept], errors[kept], names, chosen, multiples, decays[kept]
     )
 
 

@@ -25,6 +25,8 @@ class BackbonePoints:
         backbone: the backbone that each point is of, by name.
         modes: that the amplitudes are of, the lowest being 1; by default all in order.
         ratios: r of each mode; by default all respond at Ω.
+        decay_rates: −d log|V|/dt of the leading mode, in 1/s, known as well as the frequency; NaN by default. Over Ω it
+            is the damping ratio.
 
     Examples:
         >>> import vibayes as vb
@@ -40,6 +42,7 @@ class BackbonePoints:
     backbone: Any = None
     modes: Any = None
     ratios: Any = None
+    decay_rates: Any = None
 
     def __post_init__(self) -> None:
         frequency = np.atleast_1d(np.asarray(self.frequency, float))
@@ -68,11 +71,16 @@ class BackbonePoints:
             "backbone": ("S",) * count if self.backbone is None else tuple(self.backbone),
             "modes": tuple(range(1, width + 1)) if self.modes is None else tuple(self.modes),
             "ratios": (1,) * width if self.ratios is None else tuple(self.ratios),
+            "decay_rates": missing[:, 0] if self.decay_rates is None else np.asarray(self.decay_rates, float),
         }
         for name, value in settled.items():
             object.__setattr__(self, name, value)
-        if len(settled["backbone"]) != count or len(settled["modes"]) != width or len(settled["ratios"]) != width:
-            expected = f"one backbone per point ({count}), one mode and one ratio per amplitude ({width})"
+        per_point, per_mode = ("decay_rates", "backbone"), ("modes", "ratios")
+        wrong = any(len(settled[name]) != count for name in per_point)
+        if wrong or any(len(settled[name]) != width for name in per_mode):
+            expected = (
+                f"one backbone and one decay rate per point ({count}), a mode and a ratio per amplitude ({width})"
+            )
             raise InvalidInput("BackbonePoints", expected, "other numbers of them", "give as many")
 
     @property
@@ -115,6 +123,7 @@ class BackbonePoints:
             tuple(np.array(self.backbone)[which].tolist()),
             self.modes,
             self.ratios,
+            self.decay_rates[which],
         )
 
 
@@ -131,7 +140,7 @@ def joined(points: Sequence[BackbonePoints]) -> BackbonePoints:
     if any(each.modes != first.modes or each.ratios != first.ratios for each in points):
         remedy = "take the amplitudes of the same modes from every decay"
         raise InvalidInput("joined", "points of the same modes at the same ratios", "others", remedy)
-    names = "frequency", "amplitudes", "frequency_errors", "amplitude_errors"
+    names = "frequency", "amplitudes", "frequency_errors", "amplitude_errors", "decay_rates"
     columns = {name: np.concatenate([getattr(each, name) for each in points]) for name in names}
     backbone = tuple(name for each in points for name in each.backbone)
     return BackbonePoints(**columns, backbone=backbone, modes=first.modes, ratios=first.ratios)

@@ -44,6 +44,8 @@ class WindowFit(NamedTuple):
     amplitude_errors: np.ndarray
     misfit: float
     """Standard deviation of what is left, of the leading mode."""
+    decay: float
+    """Rate at which the leading amplitude decays, −d log|A| / dt; it is known as well as the frequency."""
 
 
 @runtime_checkable
@@ -94,6 +96,7 @@ class MovingFourier:
         """Coefficients at the frequency at which that of the leading mode does not turn."""
         ratio, frequency, times = layout.ratios[layout.lead], guess, _times(len(window), rate)
         first, length, shift = 0, len(window), 1
+        before = after = np.ones(window.shape[1])
         for _ in range(_ROUNDS):
             period = 2.0 * np.pi / frequency * rate
             length = round((np.floor(min(self.periods, len(window) / period) + 1e-9) - 1.0) * period)
@@ -113,7 +116,8 @@ class MovingFourier:
         errors = deviations * np.sqrt(2.0 / (length + shift))
         size, deviation = abs(amplitudes[layout.lead]), float(deviations[layout.lead])
         drift = 2.0 * deviation * np.sqrt(shift) / (length * size) / (shift / rate) / ratio
-        return WindowFit(frequency, amplitudes, float(drift), errors, deviation)
+        decay = float(np.log(abs(before[layout.lead] / after[layout.lead]))) / (shift / rate)
+        return WindowFit(frequency, amplitudes, float(drift), errors, deviation, decay)
 
 
 @dataclass(frozen=True)
@@ -163,7 +167,7 @@ class FittedSinusoid:
                 break
         phase = frequency * time + 0.5 * sweep * time**2
         amplitudes, errors = np.zeros(window.shape[1], complex), np.zeros(window.shape[1])
-        frequency_error = misfit = np.nan
+        frequency_error = misfit = decay = np.nan
         for n, own in enumerate(layout.ratios):
             matrix = self._matrix(time, phase, own)
             found = np.linalg.lstsq(matrix, window[:, n], rcond=None)[0]
@@ -176,7 +180,8 @@ class FittedSinusoid:
                 across = np.array([found[1], -found[0]]) / abs(amplitudes[n]) ** 2 / half / own
                 frequency_error = float(np.sqrt(across @ covariance[2:4, 2:4] @ across))
                 misfit = float(np.sqrt(variance))
-        return WindowFit(frequency, amplitudes, frequency_error, errors, misfit)
+                decay = -float(found[:2] @ found[2:4]) / abs(amplitudes[n]) ** 2 / half
+        return WindowFit(frequency, amplitudes, frequency_error, errors, misfit, decay)
 
     def _matrix(self, time: np.ndarray, phase: np.ndarray, own: int) -> np.ndarray:
         """Columns: cosine and sine at the own multiple, times powers of s; then harmonics and an offset."""
