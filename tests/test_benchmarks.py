@@ -127,7 +127,7 @@ def test_filters_in_jax_are_given_the_models_that_ours_is_given(peer):
         values = case.sets(2)
         given = case.deviations, case.outputs, case.strength
         found = theirs(case.plain, values, *given, **({"extended": True} if extended else {}))
-        ours = log_likelihoods(vb.filtering(case.structure, case.problem.record, case.problem.noise, method), values)
+        ours = log_likelihoods(vb.filtering(case.structure, case.problem.motions, case.problem.noise, method), values)
         np.testing.assert_allclose(found, ours, atol=1.0)
 
 
@@ -138,7 +138,7 @@ def test_filterpy_is_given_the_model_that_the_filters_in_jax_are_given():
 
     case = unmeasured.bilinear(101)
     noise = np.asarray(case.plain(case.truth, case.deviations).noise)
-    given = unmeasured.DAMPING, case.problem.record.dt, noise, case.deviations[0], case.outputs
+    given = unmeasured.DAMPING, case.problem.motions.dt, noise, case.deviations[0], case.outputs
     arrays = case.deviations, case.outputs, case.strength
     jax_peer = peer_dynamax.log_likelihoods(case.plain, case.sets(1), *arrays)
     assert peer_filterpy.log_likelihood(case.truth, *given) == pytest.approx(float(jax_peer[0]), abs=1e-5)

@@ -27,6 +27,7 @@ class Line:
     size: int = 2
     prior_probability: float = 1.0
     traceable: None = None
+    softens: bool = True
 
     @property
     def samples(self):

@@ -9,7 +9,8 @@ from vibayes.compilation import keep_compiled_programs  # noqa: E402
 
 keep_compiled_programs()
 
-from vibayes import excitation, filters, io, periodic, samplers, simulation, solvers, structure  # noqa: E402
+from vibayes import backbone, excitation, filters, io, periodic, samplers, simulation, solvers, structure  # noqa: E402
+from vibayes.backbone import *  # noqa: E402, F403
 from vibayes.constraints import Increasing, distinct_slopes  # noqa: E402
 from vibayes.distance import NMSE  # noqa: E402
 from vibayes.errors import IdentifiabilityWarning, InvalidInput  # noqa: E402
@@ -45,6 +46,7 @@ __all__ = [
     "infer",
     "predict",
     "update",
+    *backbone.__all__,
     *excitation.__all__,
     *filters.__all__,
     *solvers.__all__,

@@ -62,7 +62,7 @@ class ProblemCandidate:
     @property
     def length(self) -> int:
         """Samples of the record."""
-        return self.problem.record.samples
+        return self.problem.motions.samples
 
     @property
     def beginning(self) -> int:
@@ -73,7 +73,7 @@ class ProblemCandidate:
         if not self.problem.sequential or not self.has_errors:
             return self.length
         assert isinstance(self.problem.distance, NMSE)
-        record = self.problem.record
+        record = self.problem.motions
         still = np.broadcast_to(np.nanmean(record.output, axis=0), (1, *record.output.shape))
         signal = self.problem.distance.running(record, still)[0]
         enough = -(-_SAMPLES_PER_UNKNOWN * self.size // record.output.shape[1])
@@ -207,8 +207,8 @@ def _of_structure(problem: Problem):
     assert isinstance(problem.model, Structure)
     if not (isinstance(problem.distance, NMSE) and problem.sequential):
         return _of_outputs(problem, outputs_of_structure(problem))
-    weights = problem.distance.per_sample(problem.record)
-    follow = Follower(problem.model, problem.excitation(), problem.record.output, weights, problem.method)
+    weights = problem.distance.per_sample(problem.motions)
+    follow = Follower(problem.model, problem.excitation(), problem.motions.output, weights, problem.method)
 
     def counted(found, failed):
         return found, failed, "the simulation did not reach the end" if failed.any() else ""
@@ -230,7 +230,7 @@ def _of_function(problem: Problem):
 
 def _of_outputs(problem: Problem, outputs_of):
     """Compare whole simulations, as many at a time as fit in memory comfortably."""
-    record, distance = problem.record, problem.distance
+    record, distance = problem.motions, problem.distance
     room = max(_NUMBERS // record.output.size, 1)
     # Array operations run beside one another; a simulator of plain Python would only get in its own way.
     workers = cores() if problem.vectorised else 1
@@ -303,7 +303,7 @@ def outputs_of_structure(problem: Problem):
 
 def outputs_of_function(problem: Problem):
     """All sets at once, or one after the other; what raises or returns the wrong shape counts as a failure."""
-    shape = problem.record.output.shape
+    shape = problem.motions.output.shape
     simulator, names = problem.model, problem.parameters
     assert not isinstance(simulator, Structure)
 

@@ -58,12 +58,14 @@ def doubts(target: ProblemTarget) -> tuple[str, ...]:
     problem = target.problem
     structure = problem.model
     assert isinstance(structure, Structure)
+    if problem.of_backbones:
+        return ()  # backbones say nothing of motions in time
     names = structure.parameters
     median = {n: np.asarray(problem.priors[n].icdf(0.5), float) for n in names}
     edges = [(n, float(np.asarray(problem.priors[n].icdf(share)))) for n in names for share in _EDGES]
     sets = [median, *(median | {name: np.asarray(value)} for name, value in edges)]
     values = {name: np.stack([each[name] for each in sets]) for name in names}
-    slopes, full, read, noise = (np.asarray(each) for each in _at_rest(structure, problem.record.dt, values))
+    slopes, full, read, noise = (np.asarray(each) for each in _at_rest(structure, problem.motions.dt, values))
     if not all(np.isfinite(each).all() for each in (slopes, full[0], read[0], noise[0])):
         return ()
     said = _short(problem, slopes[0])
@@ -92,9 +94,9 @@ def _short(problem: Problem, slope: np.ndarray) -> list[str]:
     """Of a record that is shorter than a period."""
     turns = np.abs(np.linalg.eigvals(slope).imag)
     turns = turns[turns > _NOTHING * max(turns.max(), 1e-300)]
-    if not turns.size or problem.record.duration >= 2.0 * np.pi / turns.min():
+    if not turns.size or problem.motions.duration >= 2.0 * np.pi / turns.min():
         return []
-    lengths = f"the record lasts {problem.record.duration:.3g} s, and a period {2.0 * np.pi / turns.min():.3g} s"
+    lengths = f"the record lasts {problem.motions.duration:.3g} s, and a period {2.0 * np.pi / turns.min():.3g} s"
     return [
         f"{lengths} in the slowest mode at the medians of the priors: it hardly tells stiffness and damping of that "
         "mode; take a longer record, or trust the priors to know them"

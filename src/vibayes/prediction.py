@@ -124,7 +124,7 @@ def predict(
     if not (isinstance(draws, int) and draws > 0):
         raise InvalidInput("predict.draws", "a positive whole number", repr(draws), "leave it out for 200")
     problem, key = model.problem, as_key("predict.key", key)
-    shown = problem.record if record is None else _require_like(problem, record)
+    shown = problem.motions if record is None else _require_like(problem, record)
     values, means = model.resampled(int(jax.random.bits(key)), draws), model.mean()
     # The mean goes along as one more set: a batch of its own would be compiled anew.
     together = {name: np.append(values[name], means[name]) for name in values}
@@ -164,7 +164,7 @@ def _require_like(problem: Problem, record: Record) -> Record:
         raise InvalidInput("predict.record", "none for a simulator of your own", "a record", remedy)
     if not isinstance(record, Record):
         raise InvalidInput("predict.record", "a Record", type(record).__name__, "make one with Record.from_arrays")
-    old, inputs = problem.record, record.input.shape[1]
+    old, inputs = problem.motions, record.input.shape[1]
     wanted, got = (dict(zip(each.output_names, each.output_units, strict=True)) for each in (old, record))
     if not problem.random:
         wanted, got = old.units, record.units

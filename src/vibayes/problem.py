@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from vibayes.backbone import BackboneMethod, BackbonePoints, fitting
 from vibayes.constraints import Constraint, breaks_in_order
 from vibayes.distance import NMSE, Distance, require_distance
 from vibayes.errors import InvalidInput
@@ -33,6 +34,7 @@ class Problem:
         model: a `Structure` whose unknowns have names, or a simulator of your own: a function that takes the
             parameters by name and returns the outputs, of shape (samples,) or (samples, outputs).
         record: what was measured. A structure is driven by its inputs and compared with its outputs, in their order.
+            Or points of backbones, with which a structure of polynomial elements is compared without any input.
         priors: one for each unknown.
         name: of the model, as it appears in results.
         constraints: functions of the values by name that say which sets are allowed. Break points of piecewise-linear
@@ -42,9 +44,11 @@ class Problem:
         hold: what the inputs do between their samples.
         method: of simulation; by default the one `simulate` would choose.
         noise: standard deviation of the outputs' noise: a number or the name of an unknown, for all or one per output.
-            It makes a likelihood of a comparison; a structure whose inputs are random needs it.
+            It makes a likelihood of a comparison; a structure whose inputs are random needs it. Of points of backbones,
+            standard deviation of the errors of the equations: one per mode.
         filter: where the likelihood comes from: of a structure whose inputs are random a filter, by default an
-            `UnscentedFilter`; where all inputs were measured a solver, by default an `ODEFilter`.
+            `UnscentedFilter`; where all inputs were measured a solver, by default an `ODEFilter`; of points of
+            backbones a `BackboneResidual` by default, or `BackboneAmplitudes`.
         sequential: whether errors build up along the record, as in a simulation; a static map is fitted faster without.
         vectorised: the simulator takes arrays with one entry per set, and returns (sets, samples) or
             (sets, samples, outputs).
@@ -61,7 +65,7 @@ class Problem:
     """
 
     model: Structure | Simulator
-    record: Record
+    record: Record | BackbonePoints
     priors: Mapping[str, Prior]
     name: str = ""
     constraints: Sequence[Constraint] = ()
@@ -70,14 +74,17 @@ class Problem:
     hold: Hold = _STRAIGHT
     method: Method | None = None
     noise: Any = None
-    filter: Filter | Solver | None = None
+    filter: Filter | Solver | BackboneMethod | None = None
     sequential: bool = True
     vectorised: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.record, Record):
+        if not isinstance(self.record, Record | BackbonePoints):
             got = type(self.record).__name__
             raise InvalidInput("Problem.record", "a Record", got, "make one with Record.from_arrays or read_record")
+        if self.of_backbones and not self.likely:
+            expected, remedy = "a structure and the noise of its equations", 'write noise="sigma" with a prior for it'
+            raise InvalidInput("Problem.noise", f"{expected}, for points of backbones", repr(self.noise), remedy)
         names = self._unknowns()
         object.__setattr__(self, "priors", require_priors("Problem.priors", self.priors, names))
         object.__setattr__(self, "constraints", self._all_constraints())
@@ -87,7 +94,7 @@ class Problem:
         if not (np.isfinite(p) and p > 0):
             remedy = "leave the model out if it is impossible"
             raise InvalidInput("Problem.prior_probability", "a positive number", repr(p), remedy)
-        if isinstance(self.distance, NMSE) and not self.likely:
+        if isinstance(self.distance, NMSE) and isinstance(self.record, Record) and not self.likely:
             self.distance.per_sample(self.record)  # refuses a record that cannot be compared with
         if isinstance(self.model, Structure):
             if self.likely:
@@ -111,15 +118,41 @@ class Problem:
         """Whether the outputs have noise, and so a likelihood."""
         return isinstance(self.model, Structure) and self.noise is not None
 
+    @property
+    def of_backbones(self) -> bool:
+        """Whether points of backbones were measured, instead of motions."""
+        return isinstance(self.record, BackbonePoints)
+
+    @property
+    def motions(self) -> Record:
+        """The record, where motions were measured; refuses points of backbones."""
+        if isinstance(self.record, Record):
+            return self.record
+        remedy = "use backbone_curve, or pose a problem with a Record"
+        raise InvalidInput(f"Problem {self.name!r}", "a record of motions", "points of backbones", remedy)
+
     def filtering(self) -> Any:
-        """Structure, record and filter or solver (`Filtering`, `Solving`), ready for values of the unknowns."""
+        """Structure, record and filter, solver or normal form (`Filtering`, `Solving`, `BackboneLikelihood`), ready for
+        values of the unknowns.
+        """
         assert isinstance(self.model, Structure)
+        if isinstance(self.record, BackbonePoints):
+            return fitting(self.model, self.record, self.noise, self._backbone_method())
+        if isinstance(self.filter, BackboneMethod):
+            got, remedy = repr(self.filter), "give points of backbones, or leave it out"
+            raise InvalidInput("Problem.filter", "a filter or a solver, for motions were measured", got, remedy)
         if not self.random:
             return solving(self.model, self.record, self.noise, self._solver(), self.hold)
         if isinstance(self.filter, Solver):
             got, remedy = repr(self.filter), "leave it out, or use an UnscentedFilter()"
             raise InvalidInput("Problem.filter", "a filter, for inputs are random", got, remedy)
         return filtering(self.model, self.record, self.noise, self.filter, self.hold)
+
+    def _backbone_method(self) -> BackboneMethod | None:
+        if self.filter is None or isinstance(self.filter, BackboneMethod):
+            return self.filter
+        expected, remedy = "BackboneResidual() or BackboneAmplitudes(), for points of backbones", "give one"
+        raise InvalidInput("Problem.filter", expected, repr(self.filter), remedy)
 
     def _solver(self) -> Solver:
         if self.filter is None:
@@ -131,11 +164,12 @@ class Problem:
 
     def excitation(self) -> Sampled:
         """The record's inputs as a signal."""
-        return Sampled(self.record.input, self.record.rate, self.hold)
+        return Sampled(self.motions.input, self.motions.rate, self.hold)
 
     def __repr__(self) -> str:
         outputs = ", ".join(self.record.output_names)
-        return f"Problem({self.name!r}: {', '.join(self.parameters)}; {self.record.samples} samples of {outputs})"
+        what = "points" if self.of_backbones else "samples"
+        return f"Problem({self.name!r}: {', '.join(self.parameters)}; {self.record.samples} {what} of {outputs})"
 
     def _unknowns(self) -> tuple[str, ...]:
         if isinstance(self.model, Structure):
@@ -157,12 +191,15 @@ class Problem:
         return tuple(self.priors)
 
     def _solver_names(self) -> tuple[str, ...]:
+        if isinstance(self.filter, BackboneMethod):
+            return self.filter.scatter.names
         return self.filter.names if isinstance(self.filter, Solver) else ()
 
     def _noise_names(self) -> tuple[str, ...]:
         if self.noise is None:
             return ()
-        return tuple(n for n in check_noise(self.noise, self.record.output.shape[1]) if isinstance(n, str))
+        outputs = self.record.amplitudes if isinstance(self.record, BackbonePoints) else self.record.output
+        return tuple(n for n in check_noise(self.noise, outputs.shape[1]) if isinstance(n, str))
 
     def _all_constraints(self) -> tuple[Constraint, ...]:
         given = [self.constraints] if callable(self.constraints) else list(self.constraints)
@@ -179,7 +216,8 @@ class Problem:
         return getattr(self.model, "__name__", f"{len(self.priors)} unknowns")
 
     def _check_channels(self, structure: Structure) -> None:
-        pairs = (("input", structure.inputs, self.record.input), ("output", structure.sensors, self.record.output))
+        record = self.motions
+        pairs = (("input", structure.inputs, record.input), ("output", structure.sensors, record.output))
         for what, wanted, values in pairs:
             if len(wanted) != values.shape[1]:
                 expected = f"one {what} of the record per {'input' if what == 'input' else 'sensor'} of the structure"

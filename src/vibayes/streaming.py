@@ -52,7 +52,7 @@ def update(posterior: Posterior, more: Record, *, progress: bool | Callable[[Lev
     models = [_require_stream(model) for model in posterior.models]
     targets, runs = [], []
     for model, state in models:
-        problem = replace(model.problem, record=_joined(model.problem.record, more))
+        problem = replace(model.problem, record=_joined(model.problem.motions, more))
         count = Count(model.simulations, model.failures, model.first_failure)
         targets.append(ProblemTarget(problem, count))
         runs.append(partial(state.method.proceed, copy.deepcopy(state)))

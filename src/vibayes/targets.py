@@ -71,6 +71,11 @@ class ProblemTarget:
         self._tell(int(allowed.sum()), int(np.sum(allowed & ~np.isfinite(result))))
         return np.where(np.isfinite(result), result, -np.inf)
 
+    @property
+    def softens(self) -> bool:
+        """Points of backbones have no errors that build up, nor false summits."""
+        return not self.problem.of_backbones
+
     def softened(self, share: float) -> ProblemTarget:
         """The same as if outputs had more noise: by a share of their root mean square."""
         other = copy(self)
@@ -132,6 +137,8 @@ class ProblemTarget:
             some = jax.tree.map(lambda each: jnp.asarray(np.asarray(each)[chosen]), rows)
             return [np.array(each)[: count - first] for each in compute(*some)]
 
+        if count <= size:
+            return tuple(part(0))  # a thread would take longer to begin than a quick likelihood to end
         workers = cores() if jax.default_backend() == "cpu" else 1
         with ThreadPoolExecutor(workers) as pool:
             parts = list(pool.map(part, range(0, count, size)))

@@ -94,12 +94,13 @@ def datasets(model: ModelPosterior) -> dict[str, Any]:
     shares = np.random.default_rng(0).random(_PRIOR)
     prior = {n: (("chain", "draw"), np.asarray(p.icdf(shares))[None]) for n, p in problem.priors.items()}
     record = problem.record
-    seen = {name: (("time",), record.output[:, i]) for i, name in enumerate(record.output_names)}
+    along, places = ("point", np.arange(record.samples)) if problem.of_backbones else ("time", problem.motions.times)
+    seen = {name: ((along,), record.output[:, i]) for i, name in enumerate(record.output_names)}
     groups = {
         "posterior": drawn(draws),
         "sample_stats": drawn(stats).assign_attrs(attributes),
         "prior": xarray.Dataset(prior, {"chain": [0], "draw": np.arange(_PRIOR)}),
-        "observed_data": xarray.Dataset(seen, {"time": record.times}),
+        "observed_data": xarray.Dataset(seen, {along: places}),
     }
     return groups if equal else groups | {"weighted_posterior": drawn(model.draws)}
 

@@ -1,5 +1,6 @@
 """Pictures for people; nothing imports this."""
 
+from vibayes.report.backbones import figure_of_backbone_fit, figure_of_decay
 from vibayes.report.branches import figure_of_branches, figure_of_isola_levels
 from vibayes.report.estimates import figure_of_estimate, figure_of_estimated_loop
 from vibayes.report.figures import (
@@ -19,7 +20,9 @@ from vibayes.report.uncertainties import figure_of_particles, figure_of_uncertai
 
 __all__ = [
     "figure_of_accuracy",
+    "figure_of_backbone_fit",
     "figure_of_branches",
+    "figure_of_decay",
     "figure_of_estimate",
     "figure_of_estimated_loop",
     "figure_of_event_times",

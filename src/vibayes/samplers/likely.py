@@ -73,6 +73,11 @@ class Sequential(Likely, Protocol):
 class Softening(Sequential, Protocol):
     """A model whose record can be taken for noisier than it is."""
 
+    @property
+    def softens(self) -> bool:
+        """Whether that lets false summits vanish, as it does where errors build up along a motion."""
+        ...
+
     def softened(self, share: float) -> Sequential:
         """The same with noise added, by a share of the outputs' root mean square."""
         ...

@@ -193,20 +193,21 @@ def _begin(
     rng: np.random.Generator, target: Likely, particles: int, starts: np.ndarray | None = None
 ) -> Iterator[Stage]:
     """Find the posterior."""
+    softening = target if isinstance(target, Softening) and target.softens else None
     if starts is not None:
         points = _require_starts(target, starts)
-        climbed = summits(target, points) if isinstance(target, Softening) else (points, _no_curvature(points))
+        climbed = summits(softening, points) if softening else (points, _no_curvature(points))
         yield from _around(rng, target, *climbed, particles)
         return
-    if not isinstance(target, Softening):
+    if softening is None:
         yield from TemperedSMC(particles, _BEGIN_VARIATION, _BEGIN_MOVES).sample(rng, target)
         return
     begun = None
-    for stage in within(0.0, 0.75, populations(rng, target, particles)):
+    for stage in within(0.0, 0.75, populations(rng, softening, particles)):
         begun = stage.sample
         yield stage
     assert begun is not None
-    yield from within(0.75, 1.0, _around(rng, target, *summits(target, begun.points[0]), particles))
+    yield from within(0.75, 1.0, _around(rng, target, *summits(softening, begun.points[0]), particles))
 
 
 def _require_starts(target: Likely, starts: np.ndarray) -> np.ndarray:

@@ -1,0 +1,246 @@
+"""Likelihoods of backbone points, and samplers on them against closed forms."""
+
+import equinox as eqx
+import numpy as np
+import pytest
+from scipy.linalg import block_diag
+from scipy.stats import invgamma, multivariate_normal
+
+import vibayes as vb
+from vibayes.targets import ProblemTarget
+
+TRUTH = {"a1": 0.5, "a2": 0.05, "a3": 0.4}
+
+
+def springs():
+    elements = [
+        vb.Duffing(1.0, "a1").between("ground", "m1"),
+        vb.Duffing(0.105, "a2").between("m1", "m2"),
+        vb.Duffing(1.0, "a3").between("ground", "m2"),
+    ]
+    return vb.Structure({"m1": 1.0, "m2": 1.0}, elements)
+
+
+def measured(order=1, noise=1e-3, seed=0, count=20):
+    """Points on both backbones of a normal form, with errors in frequency and amplitudes."""
+    form, rng, found = vb.normal_form(springs(), order=order), np.random.default_rng(seed), []
+    for mode, largest in ((1, 0.7), (2, 0.5)):
+        curve = vb.backbone_curve(form, np.linspace(0.15, largest, count), TRUTH, mode=mode)
+        amplitudes = curve.amplitudes + noise * rng.standard_normal(curve.amplitudes.shape)
+        found.append(
+            vb.BackbonePoints(
+                curve.frequency + 0.1 * noise * rng.standard_normal(count),
+                amplitudes,
+                np.full(count, 0.1 * noise),
+                np.full(amplitudes.shape, noise),
+                (f"S{mode}",) * count,
+            )
+        )
+    return vb.joined(found)
+
+
+VALUES = TRUTH | {"s1": 2e-4, "s2": 3e-4}
+FIRST = vb.BackboneResidual(1, remainder=False)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        FIRST,
+        vb.BackboneResidual(2),
+        vb.BackboneResidual(2, vb.MeasuredScatter()),
+        vb.BackboneResidual(3, remainder=False),
+    ],
+    ids=lambda m: f"order {m.order}, {type(m.scatter).__name__}",
+)
+def test_tabulated_polynomials_are_the_residuals(method):
+    prepared = vb.fitting(springs(), measured(), ("s1", "s2"), method)
+    without = eqx.tree_at(lambda each: each.table, prepared, None)
+    assert prepared.table is not None
+    np.testing.assert_allclose(prepared.log_likelihood(VALUES), without.log_likelihood(VALUES), rtol=1e-7)
+
+
+def test_the_likelihood_is_the_published_one():
+    points = measured()
+    found = vb.fitting(springs(), points, ("s1", "s2"), FIRST).log_likelihood(VALUES)
+    residuals = np.asarray(vb.normal_form(springs()).residuals(points.frequency, points.amplitudes, TRUTH))
+    sigma = np.array([2e-4, 3e-4])
+    expected = np.sum(-0.5 * (residuals / sigma) ** 2 - np.log(sigma * np.sqrt(2.0 * np.pi)))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_the_remainder_is_a_common_error_in_the_shape_of_the_next_term():
+    points = measured()
+    found = vb.fitting(springs(), points, 3e-4, vb.BackboneResidual(2)).log_likelihood(TRUTH)
+    expansion = vb.normal_form(springs()).expansions(points.frequency, points.amplitudes, TRUTH, order=3)
+    residuals = np.asarray(expansion.detuning + sum(expansion.resonant[:2]))
+    expected = 0.0
+    for n in range(2):
+        shape = np.asarray(expansion.resonant[2])[:, n]
+        covariance = 9e-8 * np.eye(len(shape)) + np.outer(shape, shape)
+        expected += float(multivariate_normal.logpdf(residuals[:, n], cov=covariance))  # type: ignore[arg-type]
+    np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_increments_add_up_to_the_likelihood():
+    problem = posed(vb.BackboneResidual(2))
+    target = ProblemTarget(problem)
+    points = np.random.default_rng(0).normal(size=(3, target.size))
+    increments, _ = target.follow(points, target.begin(points), 0, target.samples)
+    np.testing.assert_allclose(increments.sum(axis=1), target.log_likelihood(points), rtol=1e-9)
+
+
+def test_propagated_errors_are_the_scatter_of_residuals():
+    # Errors of many data sets around the same truth, over what their standard errors say: of variance one.
+    form, scores = vb.normal_form(springs()), []
+    for seed in range(40):
+        points = measured(seed=seed)
+        prepared = vb.fitting(springs(), points, 1e-12, vb.BackboneResidual(1, vb.MeasuredScatter(), remainder=False))
+        assert prepared.table is not None
+        root = np.linalg.cholesky(np.asarray(prepared.table.spread(TRUTH)))
+        residuals = np.asarray(form.residuals(points.frequency, points.amplitudes, TRUTH))
+        scores.append(np.linalg.solve(root, residuals[:, :, None])[:, :, 0])
+    white = np.concatenate(scores)
+    count = white.size
+    assert abs(np.var(white) - 1.0) < 4.0 * np.sqrt(2.0 / count)
+    assert abs(np.mean(white[:, 0] * white[:, 1])) < 4.0 / np.sqrt(len(white))  # equations share the errors of a point
+    assert abs(np.var(white / 1.2) - 1.0) > 4.0 * np.sqrt(2.0 / count)  # the negative control
+
+
+def test_covariances_of_points_and_a_remainder_make_one_gaussian():
+    points, method = measured(count=5), vb.BackboneResidual(2, vb.MeasuredScatter())
+    prepared = vb.fitting(springs(), points, (3e-4, 1e-4), method)
+    assert prepared.table is not None
+    spread = np.asarray(prepared.table.spread(TRUTH)) + np.diag([9e-8, 1e-8])
+    expansion = vb.normal_form(springs()).expansions(points.frequency, points.amplitudes, TRUTH, order=3)
+    residuals = np.asarray(expansion.detuning + sum(expansion.resonant[:2]))
+    whole = block_diag(*spread)
+    for n in range(2):
+        shape = np.zeros_like(residuals)
+        shape[:, n] = np.asarray(expansion.resonant[2])[:, n]
+        whole = whole + np.outer(shape, shape)
+    expected = float(multivariate_normal.logpdf(residuals.ravel(), cov=whole))  # type: ignore[arg-type]
+    np.testing.assert_allclose(prepared.log_likelihood(TRUTH), expected, rtol=1e-9)
+    np.testing.assert_allclose(prepared.totals(TRUTH)[-1], expected, rtol=1e-9)
+
+
+def test_explicit_amplitudes_are_zero_errors_on_the_backbone():
+    prepared = vb.fitting(springs(), measured(noise=0.0), 1e-3, vb.BackboneAmplitudes(order=1))
+    errors, _ = prepared.method.errors(prepared.form, TRUTH, prepared.points)
+    np.testing.assert_allclose(errors, 0.0, atol=1e-9)
+    away, _ = prepared.method.errors(prepared.form, TRUTH | {"a1": 0.52}, prepared.points)
+    assert np.abs(np.asarray(away)).max() > 1e-3
+
+
+def posed(method, noise=("s1", "s2"), **priors):
+    known = {"a1": vb.Normal(0.5, 1.0), "a2": vb.Normal(0.0, 1.0), "a3": vb.Normal(0.5, 1.0)}
+    scales = {name: vb.LogUniform(1e-6, 0.5) for name in noise if isinstance(name, str)}
+    return vb.Problem(springs(), measured(), known | scales | priors, noise=noise, filter=method)
+
+
+@pytest.mark.parametrize("sampler", [vb.AdaptiveMetropolis(), vb.TemperedSMC(particles=1000)], ids=["chains", "SMC"])
+def test_samplers_agree_with_the_closed_form_posterior(sampler):
+    noise = (3e-4, 3e-4)
+    exact = vb.linear_posterior(springs(), measured(), noise, [0.5, 0.0, 0.5], [1.0, 1.0, 1.0])
+    posterior = vb.infer(1, posed(FIRST, noise), sampler).selected
+    deviations = np.sqrt(np.diag(exact.covariance))
+    for i, (name, row) in enumerate(zip(exact.names, posterior.diagnostics(), strict=True)):
+        assert abs(posterior.mean()[name] - exact.mean[i]) < 4.0 * deviations[i] / np.sqrt(row.ess_bulk)
+        assert abs(np.std(posterior.draws[name]) / deviations[i] - 1.0) < 4.0 / np.sqrt(2.0 * row.ess_bulk) + 0.01
+    assert abs(posterior.log_evidence - exact.log_evidence) < 4.0 * posterior.log_evidence_error + 0.02
+
+
+class InverseGammaRoot:
+    """A prior of σ where σ² is inverse-gamma."""
+
+    def __init__(self, shape, rate):
+        self.distribution = invgamma(shape, scale=rate)
+
+    def icdf(self, q):
+        return np.sqrt(self.distribution.ppf(q))
+
+
+@pytest.mark.slow
+def test_an_unknown_level_gives_students_posterior():
+    exact = vb.student_posterior(springs(), measured(), 2.0, 1e-7)
+    wide = {name: vb.Uniform(-5.0, 5.0) for name in TRUTH}
+    posterior = vb.infer(1, posed(FIRST, ("s", "s"), s=InverseGammaRoot(2.0, 1e-7), **wide), vb.AdaptiveMetropolis())
+    model = posterior.selected
+    rows = {row.name: row for row in model.diagnostics()}
+    deviations = np.sqrt(np.diag(exact.covariance))
+    for i, name in enumerate(exact.names):
+        assert abs(model.mean()[name] - exact.mean[i]) < 4.0 * deviations[i] / np.sqrt(rows[name].ess_bulk)
+        assert abs(np.std(model.draws[name]) / deviations[i] - 1.0) < 0.05
+    assert abs(np.mean(model.draws["s"] ** 2) / exact.variance - 1.0) < 0.05
+
+
+def test_scatter_that_grows_with_amplitude_is_found_by_evidence():
+    rng = np.random.default_rng(3)
+    sizes = np.linspace(0.1, 0.8, 60)
+    structure = vb.Structure.single_dof(1.0, [vb.Duffing(1.0, "a")])
+    clean = vb.backbone_curve(vb.normal_form(structure), sizes, {"a": 0.5}).frequency
+    points = vb.BackbonePoints(clean + 2e-3 * sizes * rng.standard_normal(60), sizes)
+    priors = {"a": vb.Uniform(0.0, 2.0), "s": vb.LogUniform(1e-6, 0.5)}
+    grows = vb.BackboneResidual(1, vb.AmplitudeScatter(2.0), remainder=False)
+    problems = [
+        vb.Problem(structure, points, priors, name="constant", noise="s", filter=FIRST),
+        vb.Problem(structure, points, priors, name="grows", noise="s", filter=grows),
+    ]
+    posterior = vb.infer(0, problems, vb.TemperedSMC(particles=500))
+    assert posterior.selected.name == "grows" and posterior["grows"].probability > 0.99
+
+
+@pytest.mark.slow
+def test_second_order_removes_most_of_the_bias():
+    # Points on third-order backbones stand for a structure; the truth should be off at first order, and not at second.
+    points, found = measured(order=3, noise=1e-5), {}
+    for order in (1, 2):
+        problem = vb.Problem(
+            springs(), points, {n: vb.Uniform(-1.0, 3.0) for n in TRUTH}, noise=3e-5,
+            filter=vb.BackboneResidual(order, remainder=order == 2),
+        )  # fmt: skip
+        model = vb.infer(0, problem, vb.Laplace()).selected
+        found[order] = {name: abs(model.mean()[name] / value - 1.0) for name, value in TRUTH.items()}
+    assert max(found[2].values()) < 0.1 * max(found[1].values())
+
+
+@pytest.mark.slow
+def test_unknown_linear_stiffness_is_fitted_with_the_rest():
+    structure = vb.Structure.single_dof(1.0, [vb.Duffing("k", "a")])
+    sizes = np.linspace(0.1, 0.6, 30)
+    clean = vb.backbone_curve(vb.normal_form(structure, order=2), sizes, {"k": 2.0, "a": 0.7}).frequency
+    points = vb.BackbonePoints(clean + 1e-4 * np.random.default_rng(0).standard_normal(30), sizes)
+    priors = {"k": vb.LogNormal(2.2, 1.2), "a": vb.Uniform(0.0, 3.0), "s": vb.LogUniform(1e-6, 0.1)}
+    model = vb.infer(0, vb.Problem(structure, points, priors, noise="s"), vb.Laplace()).selected
+    assert 2.0 in model.interval("k", 0.999) and 0.7 in model.interval("a", 0.999)
+
+
+def test_too_few_points_for_the_parameters_are_refused():
+    few = measured().chosen([0, 30])
+    with pytest.raises(vb.InvalidInput, match=r"more equations than there are unknowns \(5\), got 2 points of 2"):
+        vb.fitting(springs(), few, ("s1", "s2"))
+
+
+def test_points_without_noise_or_with_a_filter_of_motions_are_refused():
+    points, priors = measured(), {name: vb.Uniform(0.0, 1.0) for name in TRUTH}
+    with pytest.raises(vb.InvalidInput, match="noise of its equations, for points of backbones"):
+        vb.Problem(springs(), points, priors)
+    with pytest.raises(vb.InvalidInput, match="BackboneResidual"):
+        vb.Problem(springs(), points, priors, noise=0.1, filter=vb.UnscentedFilter())
+    record = vb.Record.from_arrays(rate=1.0, input=np.ones(50), output=np.ones((50, 6)))
+    with pytest.raises(vb.InvalidInput, match="for motions were measured"):
+        vb.Problem(springs(), record, priors, noise=0.1, filter=FIRST)
+
+
+def test_a_posterior_of_points_predicts_no_record():
+    posterior = vb.infer(0, posed(FIRST), vb.Laplace())
+    with pytest.raises(vb.InvalidInput, match="a record of motions, got points of backbones"):
+        vb.predict(0, posterior)
+
+
+def test_points_near_an_undeclared_resonance_are_warned_of():
+    elements = [vb.Duffing(1.0, "a").between("ground", "m1"), vb.Spring(4.6).between("m1", "m2")]
+    structure = vb.Structure({"m1": 1.0, "m2": 1.0}, [*elements, vb.Spring(1.0).between("ground", "m2")])
+    points = vb.BackbonePoints(np.linspace(1.0, 1.08, 9), np.linspace(0.2, 0.5, 9), modes=(1,))
+    with pytest.warns(vb.IdentifiabilityWarning, match="mode 2 is near 3 times Ω"):
+        vb.fitting(structure, points, 1e-3)
