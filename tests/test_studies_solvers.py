@@ -1,0 +1,28 @@
+"""Studies with solvers in the likelihood give what they claim."""
+
+import pytest
+from tests.studies import measured, run
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("study", ["bouc_wen_pn", "solver_uncertainty"])
+def test_studies_with_solvers_give_the_figures_they_promise(study, tmp_path):
+    data = measured(*(["bouc_wen"] if study == "bouc_wen_pn" else []))
+    found = run(study, "--quick", "--seed", "1", "--data", str(data), "--out", str(tmp_path))
+    assert list(tmp_path.glob("*.png"))
+    if study == "solver_uncertainty":
+        assert found["coverage"]["ode_filter"]["8"] > found["coverage"]["runge_kutta"]["8"]
+        return
+    assert {"posterior_mean", "truth_in_95", "log_evidence", "rejuvenations", "acceptance", "seconds"} <= set(found)
+    for signal in ("sweep", "multisine"):
+        assert 0.0 < found[signal]["rmse_min"] <= found[signal]["rmse_mean"] <= found[signal]["rmse_max"] < 1e-4
+
+
+def test_the_positioning_system_is_known_a_step_ahead_and_not_by_free_runs(tmp_path):
+    data = measured("emps")
+    found = run("emps_pn", "--quick", "--seed", "1", "--data", str(data), "--out", str(tmp_path))
+    assert list(tmp_path.glob("*.png"))
+    assert found["one_step"]["rmse_mean"] < 1e-6 < 1e-4 < found["free_run_least"] < found["free_run"]["rmse_min"]
+    assert found["one_step"]["rmse_mean"] < found["horizons"]["0.1"] < found["horizons"]["0.3"]
+    assert found["closed_loop"]["rmse_mean"] < 1e-5
