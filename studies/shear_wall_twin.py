@@ -59,7 +59,7 @@ def shaken(data: Path, seed: int, samples: int) -> Measured:
 if __name__ == "__main__":
     chosen = options(__doc__)
     skip(FILE, chosen)
-    measured = shaken(chosen.data, chosen.seed, 61 if chosen.quick else 1001)
+    measured = shaken(chosen.data, chosen.seed, 31 if chosen.quick else 1001)
     strength = np.sqrt(gaussian_filter1d(np.mean(measured.record.output**2, axis=1), 0.5 * RATE))
     ground = vb.KanaiTajimi(10.0, 0.35, "S0", envelope=vb.SampledEnvelope(strength / strength.max(), RATE))
     problem = vb.Problem(wall().driven_by(ground), measured.record, PRIORS, "wall", noise=measured.noise)
