@@ -83,12 +83,16 @@ def isolas(
     """Find the forced response of a structure and all isolas beside it.
 
     Args:
-        structure: what vibrates. values: of its unknowns. forcing: amplitudes of forces by mass, as for
-        `forced_response`. frequency_range: in rad/s. amplitude: about the largest displacement up to which to look;
-        by default twice what a linear structure with these
-            forces, dampers and frequencies could reach.
+        structure: what vibrates.
+        values: of its unknowns.
+        forcing: amplitudes of forces by mass, as for `forced_response`.
+        frequency_range: in rad/s.
+        amplitude: about the largest displacement up to which to look; by default twice what a linear structure with
+            these forces, dampers and frequencies could reach.
         starts: number of starts from a grid over frequencies, amplitudes, shapes and phases, beside those from
-        backbones. method: harmonic balance and its settings. arclength: how branches are followed.
+            backbones.
+        method: harmonic balance and its settings.
+        arclength: how branches are followed.
 
     Returns:
         The main response, isolas, and other branches.
