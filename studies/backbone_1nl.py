@@ -39,7 +39,7 @@ def main() -> None:
     }
     study.draw(SYSTEM, posteriors, measured, chosen)
     branches = study.named(true, "true") | study.named(found, "estimated")
-    study.save_branches(branches, study.measured_at(measured[1], SYSTEM, 1), chosen, "backbones.png")
+    study.save_branches(branches, study.measured_at(measured[1], SYSTEM, 1), chosen, "backbones")
     study.deliver(result, chosen)
 
 

@@ -75,9 +75,9 @@ def main() -> None:
         first[what] = response
         second |= {f"main, {what}": forced.main}
         second |= {f"isola {i + 1}, {what}": isola for i, isola in enumerate(forced.isolas)}
-    study.save_branches(curves, study.measured_at(measured[1], SYSTEM, 1), chosen, "backbones.png")
-    study.save_branches(first, None, chosen, "forced_first_mode.png")
-    study.save_branches(second, None, chosen, "forced_second_mode.png")
+    study.save_branches(curves, study.measured_at(measured[1], SYSTEM, 1), chosen, "backbones")
+    study.save_branches(first, None, chosen, "forced_first_mode")
+    study.save_branches(second, None, chosen, "forced_second_mode")
     study.deliver(result, chosen)
 
 

@@ -6,6 +6,7 @@ import argparse
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -226,12 +227,20 @@ def named(found: vb.Backbones, what: str) -> dict[str, vb.Branch]:
 
 
 def save_branches(branches: Mapping[str, vb.Branch], points: Any, chosen: argparse.Namespace, file: str) -> None:
-    """A figure of branches, where figures were asked for."""
-    if chosen.out:
-        from vibayes import report
+    """A figure of branches, the true ones beneath the estimated ones, where figures were asked for; and where plotly is
+    there a page to explore them on.
+    """
+    if not chosen.out:
+        return
+    from vibayes import report
 
-        chosen.out.mkdir(parents=True, exist_ok=True)
-        report.save(report.figure_of_branches(branches, "m2", points=points), chosen.out / file)
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    found = {name: branch for name, branch in branches.items() if not name.endswith("true")}
+    true = [branch for name, branch in branches.items() if name not in found]
+    beneath = {"true parameters" + " " * number: branch for number, branch in enumerate(true)}
+    report.save(report.figure_of_branches(found, "m2", points=points, beneath=beneath), chosen.out / f"{file}.png")
+    if find_spec("plotly"):
+        report.page_of_branches(branches, chosen.out / f"{file}.html", points=points)
 
 
 __all__ = ["deliver", "options"]

@@ -35,6 +35,12 @@ def test_every_draw_is_a_line(branch):
     assert {line.get_color() for line in axes.lines[:4]} == {axes.lines[0].get_color()}
 
 
+def test_what_is_compared_with_lies_beneath(branch):
+    (axes,) = report.figure_of_branches({"found": branch}, "mass", beneath={"true": branch}).axes
+    pale, *others = axes.lines
+    assert pale.get_label() == "true" and all(pale.get_zorder() < other.get_zorder() for other in others)
+
+
 def test_no_branches_are_refused():
     with pytest.raises(vb.InvalidInput, match="at least one branch"):
         report.figure_of_branches({}, "mass")

@@ -9,7 +9,7 @@ import numpy as np
 
 from vibayes.errors import InvalidInput
 from vibayes.periodic import Branch, BranchDraws, IsolaLevels
-from vibayes.report.style import COLOURS, GREY, legend_below, pyplot, tidy
+from vibayes.report.style import COLOURS, GREY, LIGHT, legend_below, pyplot, tidy
 
 _SPECIALS = {"fold": "o", "branch point": "s", "period doubling": "^", "Neimark–Sacker": "D"}
 
@@ -19,6 +19,7 @@ def figure_of_branches(
     mass: str,
     draws: Mapping[str, BranchDraws] | None = None,
     points: Mapping[str, tuple[Any, Any]] | None = None,
+    beneath: Mapping[str, Branch] | None = None,
     length: str = "m",
 ) -> Any:
     """Amplitudes of a mass over frequency: stable parts as lines, unstable ones dashed, special points as marks.
@@ -29,6 +30,7 @@ def figure_of_branches(
         draws: branches over draws, by name; each draw is a faint line in the colour of the branch of that name, and
             where they are dense the posterior is.
         points: measured frequencies (rad/s) and amplitudes by name.
+        beneath: branches to compare with, as wide pale lines beneath the others; the legend names the first.
         length: unit of displacements.
 
     Returns:
@@ -51,6 +53,11 @@ def figure_of_branches(
         column, alpha = many.mass_names.index(mass), float(np.clip(4.0 / max(len(many), 1), 0.03, 0.5))
         for frequency, size in zip(many.frequencies, many.amplitudes, strict=True):
             axes.plot(frequency, size[:, column], color=colours[name], linewidth=0.6, alpha=alpha)
+    for number, (name, branch) in enumerate((beneath or {}).items()):
+        axes.plot(
+            branch.frequencies, branch.amplitude(mass), color=LIGHT, linewidth=6.0, zorder=0.5,
+            label=name if number == 0 else None,
+        )  # fmt: skip
     for name, branch in branches.items():
         _draw(axes, branch, mass, name, colours[name])
     for name, (frequency, size) in (points or {}).items():
