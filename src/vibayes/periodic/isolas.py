@@ -15,7 +15,6 @@ import numpy as np
 
 from vibayes.periodic.assembly import branch_of
 from vibayes.periodic.attempt import Attempt
-from vibayes.periodic.backbones import both_ways
 from vibayes.periodic.branch import Branch
 from vibayes.periodic.checks import (
     Forcing,
@@ -32,10 +31,10 @@ from vibayes.periodic.continuation import Arclength, Curves, Limits
 from vibayes.periodic.energy import balanced_starts, dissipation
 from vibayes.periodic.forced import forced_curves, main_path
 from vibayes.periodic.harmonic_balance import HarmonicBalance
-from vibayes.periodic.isolated import Backbones, backbones
+from vibayes.periodic.isolated import Backbones, backbones, unknown_branches
 from vibayes.periodic.linear import Linear, linear_of
 from vibayes.periodic.oscillation import forced_drive, oscillation_of
-from vibayes.periodic.search import corrected, is_known, points_of
+from vibayes.periodic.search import corrected, points_of
 from vibayes.structure.structure import Structure
 
 Array = Any
@@ -186,15 +185,5 @@ def _detached(
     upwards = np.zeros_like(guesses)
     upwards[:, -2] = 1.0
     done = corrected(curves, guesses, upwards)
-    known = [points_of(main)] if len(main) else []
-    found: list[Branch] = []
-    for number in np.flatnonzero(done.converged):
-        candidate = Attempt(*(each[number] for each in done))
-        if is_known(curves, candidate, known, settings.control()):
-            continue
-        begun = Attempt(*(np.asarray(each)[None] for each in candidate))
-        branch = both_ways(curves, begun, settings, limits, names)
-        if len(branch) > 2:
-            known.append(points_of(branch))
-            found.append(branch)
-    return found
+    candidates = (Attempt(*(each[number] for each in done)) for number in np.flatnonzero(done.converged))
+    return unknown_branches(curves, candidates, [main], settings, limits, names)

@@ -11,6 +11,7 @@ sought; others are found only where they branch off.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,17 +126,29 @@ def _others(
     names: tuple[str, ...],
 ) -> tuple[Branch, ...]:
     """Branches through solutions that lie on no mode."""
-    known = [points_of(branch) for branch in modes if len(branch)]
+    return tuple(unknown_branches(curves, _candidates(curves, linear, limits), modes, settings, limits, names))
+
+
+def unknown_branches(
+    curves: Curves,
+    candidates: Iterable[Attempt],
+    known: Iterable[Branch],
+    settings: Arclength,
+    limits: Limits,
+    names: tuple[str, ...],
+) -> list[Branch]:
+    """Branches through solutions that lie neither on those known nor on one another."""
+    rows = [points_of(branch) for branch in known if len(branch)]
     found: list[Branch] = []
-    for candidate in _candidates(curves, linear, limits):
-        if is_known(curves, candidate, known, settings.control()):
+    for candidate in candidates:
+        if is_known(curves, candidate, rows, settings.control()):
             continue
         begun = Attempt(*(np.asarray(each)[None] for each in candidate))
         branch = both_ways(curves, begun, settings, limits, names)
         if len(branch) > 2:
-            known.append(points_of(branch))
+            rows.append(points_of(branch))
             found.append(branch)
-    return tuple(found)
+    return found
 
 
 def _candidates(curves: Curves, linear: Linear, limits: Limits) -> list[Attempt]:
