@@ -33,10 +33,10 @@ def posed(record: vb.Record, noise: list[float]) -> vb.Problem:
 
 if __name__ == "__main__":
     chosen = options(__doc__)
-    samples, short, draws = (301, 101, 10) if chosen.quick else (SAMPLES, 501, 50)
+    samples, short, draws = (301, 101, 10) if chosen.quick else (SAMPLES, 501, 20)
     measured = measure(oscillator(), TRUTH, chosen.seed, RATE, samples, RESPONSES, refinement=40)
     whole, beginning = (posed(r, measured.noise) for r in (measured.record, measured.record.segment(0, short)))
-    method = vb.AdaptiveMetropolis(draws=draws, chains=128, warmup=10, particles=128)
+    method = vb.AdaptiveMetropolis(draws=draws, chains=128, warmup=10, particles=64)
     run(
         "Bilinear oscillator, outputs alone", whole, measured, TRUTH, RESPONSES, method, chosen,
         lambda _: {"short_record": identified(beginning, TRUTH, method, chosen)[1]},
