@@ -26,11 +26,11 @@ $(VENV)/.core: $(INPUTS) | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: $(INPUTS) | $(BIN)/python
-	$(PIP) -e '.[plot,report,nuts,arviz,peers,dev]'
+	$(PIP) -e '.[app,nuts,datasets,peers,dev]'
 	@touch $@ $(VENV)/.core
 
 $(VENV)/.bench: $(INPUTS) | $(BIN)/python
-	$(PIP) -e '.[plot,report,nuts,arviz,peers,bench,dev]'
+	$(PIP) -e '.[app,nuts,datasets,peers,bench,dev]'
 	@touch $@ $(VENV)/.core $(VENV)/.dev
 
 $(VENV)/.docs: $(INPUTS) | $(BIN)/python
