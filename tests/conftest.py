@@ -2,15 +2,17 @@
 
 import ctypes
 import gc
+import os
 import sys
 from pathlib import Path
 
-import jax
-import pytest
+# Every structure and method compiles once: workers, programs that tests start, and the next run share it. Said before
+# JAX is imported, which reads it then.
+os.environ["JAX_COMPILATION_CACHE_DIR"] = str(Path(__file__).parent.parent / ".pytest_cache" / "compiled")
+os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.02"
 
-# Every structure and method compiles once; both workers, and the next run, share what was compiled.
-jax.config.update("jax_compilation_cache_dir", str(Path(__file__).parent.parent / ".pytest_cache" / "compiled"))
-jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+import jax  # noqa: E402
+import pytest  # noqa: E402
 
 
 @pytest.fixture(scope="module", autouse=True)

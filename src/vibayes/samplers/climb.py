@@ -36,6 +36,8 @@ _MOST_STEPS = 300
 _BESIDE = 1e-3
 """Standard deviations of the prior, in a difference of increments."""
 _SCORED_LENGTHS = np.array([0.1, 0.3, 1.0, 3.0, 8.0])
+_WORTH = 0.01
+"""Rise of log π in a step, of any climber, that is worth another one."""
 
 
 class Climbers(NamedTuple):
@@ -81,7 +83,8 @@ def climb(target: Likely, starts: np.ndarray) -> Iterator[Climbers]:
 
 
 def scored(target: Sequential, points: np.ndarray, steps: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Climb some steps with the curvature that the samples of the record tell (Berndt, Hall, Hall and Hausman 1974).
+    """Climb some steps with the curvature that the samples of the record tell (Berndt, Hall, Hall and Hausman 1974), or
+    until nobody gets higher.
 
     With g_t the gradient of the increment of sample t, the curvature of -log π is about I + Σ_t g_t g_tᵀ. Far from a
     maximum that is too much, so longer steps are tried too.
@@ -106,8 +109,10 @@ def scored(target: Sequential, points: np.ndarray, steps: int) -> Iterator[tuple
         which, rows = np.argmax(tried, axis=1), np.arange(count)
         better = tried[rows, which] > values
         points = np.where(better[:, None], trials[rows, which], points)
-        values = np.maximum(values, tried[rows, which])
+        before, values = values, np.maximum(values, tried[rows, which])
         yield points, inverse
+        if not np.any(values > before + _WORTH):
+            return
 
 
 def density(target: Likely, points: np.ndarray) -> np.ndarray:

@@ -158,7 +158,7 @@ class AdaptiveMetropolis:
 
     def sample(self, rng: np.random.Generator, target: Likely) -> Iterator[Stage]:
         """Begin, warm up, draw; all chains at once."""
-        particles = max(self.particles, _PER_UNKNOWN * target.size, self.chains)
+        particles = max(self.particles, _PER_UNKNOWN * target.size)
         begun = None
         for stage in within(0.0, 0.4, _begin(rng, target, particles, self.starts)):
             begun = stage.sample

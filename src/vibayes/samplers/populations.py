@@ -23,19 +23,24 @@ from vibayes.samplers.likely import Sample, Sequential, Softening, Stage, from_p
 from vibayes.samplers.moves import Moves, Points, exchange, move, moves_of, tuned
 from vibayes.samplers.resampling import systematic
 
-_SIZE, _PER_UNKNOWN = 96, 8
+_SIZE, _PER_UNKNOWN = 64, 8
 """Particles of a population, at least, unless there are fewer."""
 _FIRST, _MARKS = 3.0, (25.0, 50.0, 100.0)
 """The root of the number of samples over these is s at first and at the marks: so that each output says a few nats at
 first, and some hundred at the first mark."""
 _VARIATION = 2.0
 """Of the weights of a level, at most."""
-_RATIO, _SMALLER, _LARGER, _LEAST = 2.0, 0.6, 1.3, 1.02
-"""Of s and s' at first; powers by which its logarithm becomes smaller or larger; where it ends to become smaller."""
+_RATIO, _SMALLER, _LARGER, _LEAST = 2.0, 0.6, 3.0, 1.02
+"""Of s and s' at first; factors by which its logarithm becomes smaller, and larger at most; where it ends to become
+smaller."""
 _MOVES, _FORGETS = 2, 0.4
 """Of every particle and level, besides an exchange; share of them that forget."""
-_CLIMBERS, _CLIMB = 24, (3, 8)
-"""Points that climb, and their steps: with half the noise of the last mark, and with none, which half of them do."""
+_ONE = 3
+"""Unknowns at most of what may be a single element: there is nothing that one particle knows of one element, and
+another of another."""
+_CLIMBERS, _MOST_CLIMBERS, _CLIMB = 4, 24, (3, 8)
+"""Points that climb, per unknown and at most, and their steps: with half the noise of the last mark, and with none,
+which half of them do."""
 _NOTE = "the record is still taken for noisier than it is: draws are wider than the posterior"
 
 
@@ -94,7 +99,8 @@ def _down(rng: np.random.Generator, target: Softening, population: Population, m
         for number in range(_MOVES):
             particles, made = move(rng, now, particles, moves)
             moves = tuned(moves, made, 1.0 / np.sqrt(1.0 + number))
-        particles = exchange(rng, now, particles)
+        if target.size > _ONE:
+            particles = exchange(rng, now, particles)
         if share == mark:
             return Population(particles, share, moves, ratio)
         share, now, particles, log_weights, ratio = _next(target, particles, share, mark, ratio)
@@ -114,8 +120,8 @@ def _next(
         if variation <= _VARIATION or ratio <= _LEAST:
             break
         ratio **= _SMALLER
-    if variation < 0.5 * _VARIATION:
-        ratio **= _LARGER
+    # The weights of a small step vary in proportion to it.
+    ratio **= float(np.clip(0.5 * _VARIATION / max(variation, 1e-9), 1.0, _LARGER))
     return smaller, there, Points(particles.points, logs), log_weights, ratio
 
 
@@ -123,7 +129,8 @@ def summits(target: Softening, points: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Points on the highest summits of the posterior that a climb from some of these leads to, and the inverse
     curvature at each.
     """
-    points = points[np.linspace(0, len(points) - 1, min(_CLIMBERS, len(points))).astype(int)]
+    climbers = min(_CLIMBERS * target.size, _MOST_CLIMBERS, len(points))
+    points = points[np.linspace(0, len(points) - 1, climbers).astype(int)]
     softer = target.softened(0.5 * float(np.sqrt(target.samples)) / _MARKS[-1])
     *_, (points, _) = scored(softer, points, _CLIMB[0])
     heights = density(softer, points)
