@@ -4,6 +4,7 @@ import equinox as eqx
 import numpy as np
 import pytest
 from scipy.linalg import block_diag
+from scipy.optimize import fsolve
 from scipy.stats import invgamma, multivariate_normal
 
 import vibayes as vb
@@ -12,11 +13,11 @@ from vibayes.targets import ProblemTarget
 TRUTH = {"a1": 0.5, "a2": 0.05, "a3": 0.4}
 
 
-def springs():
+def springs(a1="a1", a2="a2", a3="a3"):
     elements = [
-        vb.Duffing(1.0, "a1").between("ground", "m1"),
-        vb.Duffing(0.105, "a2").between("m1", "m2"),
-        vb.Duffing(1.0, "a3").between("ground", "m2"),
+        vb.Duffing(1.0, a1).between("ground", "m1"),
+        vb.Duffing(0.105, a2).between("m1", "m2"),
+        vb.Duffing(1.0, a3).between("ground", "m2"),
     ]
     return vb.Structure({"m1": 1.0, "m2": 1.0}, elements)
 
@@ -148,6 +149,35 @@ def test_samplers_agree_with_the_closed_form_posterior(sampler):
         assert abs(posterior.mean()[name] - exact.mean[i]) < 4.0 * deviations[i] / np.sqrt(row.ess_bulk)
         assert abs(np.std(posterior.draws[name]) / deviations[i] - 1.0) < 4.0 / np.sqrt(2.0 * row.ess_bulk) + 0.01
     assert abs(posterior.log_evidence - exact.log_evidence) < 4.0 * posterior.log_evidence_error + 0.02
+
+
+def test_explicit_amplitudes_give_the_posterior_of_the_published_equations_solved_point_by_point():
+    points, level = measured(), 1e-3
+    known = {"a2": TRUTH["a2"], "a3": TRUTH["a3"]}
+
+    def misfit(a1):
+        def left(amplitudes, frequency):
+            one, two = amplitudes
+            first = (1.0 - frequency**2) * one + 3 / 8 * (a1 * (one + two) ** 3 + known["a3"] * (one - two) ** 3)
+            second = (1.21 - frequency**2) * two + 3 / 8 * (
+                a1 * (one + two) ** 3 - known["a3"] * (one - two) ** 3 + 16 * known["a2"] * two**3
+            )
+            return first, second
+
+        pairs = zip(points.amplitudes, points.frequency, strict=True)
+        return sum(np.sum((fsolve(left, a, args=(f,), xtol=1e-12) - a) ** 2) for a, f in pairs) / level**2
+
+    grid = np.linspace(0.49, 0.51, 81)
+    weights = np.exp(-0.5 * np.array([misfit(a1) for a1 in grid]) + 0.5 * misfit(0.5))
+    mean = np.average(grid, weights=weights)
+    deviation = np.sqrt(np.average((grid - mean) ** 2, weights=weights))
+    assert deviation < 0.002, "the posterior is within the grid"
+    prior = {"a1": vb.Uniform(0.3, 0.7)}
+    problem = vb.Problem(springs(**known), points, prior, noise=(level, level), filter=vb.BackboneAmplitudes(order=1))
+    found = vb.infer(1, problem, vb.AdaptiveMetropolis(draws=100, warmup=50, particles=100)).selected
+    (row,) = found.diagnostics()
+    assert abs(found.mean()["a1"] - mean) < 4.0 * deviation / np.sqrt(row.ess_bulk)
+    assert abs(np.std(found.draws["a1"]) / deviation - 1.0) < 4.0 / np.sqrt(2.0 * row.ess_bulk) + 0.01
 
 
 class InverseGammaRoot:

@@ -35,7 +35,7 @@ def test_equations_11_follow_from_the_structure():
     one, two = signed.T  # U1 and p U2
     first = (1.0 - frequency**2) * one + 3 / 8 * (a1 * (one + two) ** 3 + a3 * (one - two) ** 3)
     second = (1.21 - frequency**2) * two + 3 / 8 * (a1 * (one + two) ** 3 - a3 * (one - two) ** 3 + 16 * a2 * two**3)
-    np.testing.assert_allclose(found, np.stack([first, second], axis=1), rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(found, np.stack([first, second], axis=1), rtol=1e-14, atol=1e-14)
 
 
 def test_equations_10_follow_from_the_structure():
@@ -50,7 +50,7 @@ def test_equations_10_follow_from_the_structure():
     odd = (2 * u1p * u1m + u2p * u2m) * u2 + u1p**2 * u2m + u1m**2 * u2p
     expected = 3 * np.array([mean * even + half * odd, half * even + mean * odd + 8 * a2 * u2p * u2m * u2])
     found = table.resonant @ table.values([u1p, u2p], [u1m, u2m])
-    np.testing.assert_allclose(found, expected, rtol=1e-13)
+    np.testing.assert_allclose(found, expected, rtol=1e-14)
 
 
 def test_monomials_and_sampling_give_the_same_resonant_terms():
