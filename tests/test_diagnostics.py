@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import ndtri
 
 from vibayes.samplers import diagnostics
 from vibayes.samplers.diagnostics import (
@@ -156,3 +158,14 @@ def test_what_is_wrong_is_said(made, says):
 
 def test_nothing_is_said_of_a_good_sample():
     assert verdicts(sample(GOOD), ["k", "c"]) == ()
+
+
+@pytest.mark.parametrize("count", [10, 37, 1000])
+def test_entropy_and_ranks_are_those_of_scipy(count):
+    rng = np.random.default_rng(count)
+    draws = rng.standard_normal(count)
+    expected = stats.differential_entropy(draws, method="ebrahimi")
+    assert diagnostics.entropy(draws) == pytest.approx(expected, rel=1e-12)
+    tied = rng.integers(0, 9, (2, count, 1)).astype(float)
+    scores = ndtri((stats.rankdata(tied).reshape(tied.shape) - 0.375) / (tied.size + 0.25))
+    np.testing.assert_allclose(diagnostics._scores(tied), scores, rtol=1e-12)

@@ -25,7 +25,7 @@ _BLOCK = 32
 _NEAR = 0.3
 """Distance from a chord, relative to magnitudes, beyond which a solution is on no arc of it."""
 _SAME = 1e-4
-_PATIENT = Control(jnp.asarray(1e-9, float), jnp.int32(40), jnp.asarray(0.2, float))
+_PATIENT = Control(np.asarray(1e-9), np.int32(40), np.asarray(0.2))
 
 
 def corrected(curves: Curves, points: Array, tangents: Array) -> Attempt:
