@@ -128,9 +128,12 @@ def predict(transform: Transform, model: Discrete, now: Moments, index: Any, giv
 
 
 def run(
-    transform: Transform, model: Discrete, measured: Measured, start: Moments, keep: bool, constant: bool = False
-) -> tuple[Increment, Moments | None]:
-    """Increments of all samples and, if they are to be kept, the moments after each."""
+    transform: Transform, model: Discrete, measured: Measured, start: Moments, keep: bool, constant: bool = False,
+    together: int = 1,
+) -> tuple[Increment, Moments | None]:  # fmt: skip
+    """Increments of all samples and, if they are to be kept, the moments after each; ``together`` samples are written
+    out in a row.
+    """
     growth = _growth(measured, constant)
 
     def sample(before, this):
@@ -139,7 +142,8 @@ def run(
         return predict(transform, model, after, index, given, growth), (increment, after if keep else None)
 
     indices = jnp.arange(measured.outputs.shape[0])
-    _, (increments, moments) = jax.lax.scan(sample, start, (indices, measured.outputs, measured.given, growth))
+    samples = indices, measured.outputs, measured.given, growth
+    _, (increments, moments) = jax.lax.scan(sample, start, samples, unroll=together)
     return increments, moments
 
 

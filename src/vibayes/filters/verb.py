@@ -27,6 +27,8 @@ _FEW = 30
 _TINY, _OF_TINY, _OF_OTHERS = 6, 64, 32
 """States of a tiny structure, and how many sets are best computed at once, of it and of others: so many that loops over
 them are long, and so few that they stay close to the processor."""
+_TOGETHER = 4
+"""Samples that are written out in a row, of a tiny structure and a single set."""
 
 
 class Filtering(eqx.Module):
@@ -88,7 +90,12 @@ class Filtering(eqx.Module):
         """The same for many sets at once."""
         if not self._side_by_side:
             return jax.vmap(self.log_likelihood)(values)
-        increments, _ = run(self.method.transform, *self._lanes(values), keep=False, constant=self.constant)
+        # One small set computes so little per sample that the loop itself is felt.
+        alone = self._size <= _TINY and len(next(iter(values.values()))) == 1
+        together = _TOGETHER if alone else 1
+        increments, _ = run(
+            self.method.transform, *self._lanes(values), keep=False, constant=self.constant, together=together
+        )
         return jnp.sum(increments.log_likelihood, axis=0)
 
     @property
