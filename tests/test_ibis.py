@@ -41,8 +41,11 @@ class Line:
         misfit = (self.data - points[:, :1] - points[:, 1:] * self.slopes)[:, first:last] / self.noise
         return -0.5 * misfit**2 - np.log(self.noise) - 0.5 * np.log(2.0 * np.pi), carried
 
+    def increments(self, points):
+        return self.follow(points, (points,), 0, self.samples)[0]
+
     def log_likelihood(self, points):
-        return self.follow(points, (points,), 0, self.samples)[0].sum(axis=1)
+        return self.increments(points).sum(axis=1)
 
     def softened(self, share):
         return replace(self, noise=np.hypot(self.noise, share * np.sqrt(np.mean(self.data**2))))

@@ -22,7 +22,7 @@ from vibayes.constraints import require_mask
 from vibayes.errors import InvalidInput
 from vibayes.filters.noise import noisier
 from vibayes.filters.recursion import BLOCK
-from vibayes.filters.verb import go_on, log_likelihoods, start
+from vibayes.filters.verb import along, go_on, log_likelihoods, start
 from vibayes.problem import Problem
 from vibayes.simulation.cores import cores
 
@@ -63,13 +63,27 @@ class ProblemTarget:
 
     def log_likelihood(self, points: np.ndarray) -> np.ndarray:
         """Of all points; minus infinity where a constraint is broken or the filter fails."""
+        # The program of the increments serves both, where there are any: it is compiled once.
+        total = (lambda *given: np.asarray(along(*given)).sum(axis=1)) if self.softens else log_likelihoods
+        found = self._computed(points, (), total)
+        self._tell(len(points) - int(np.sum(np.isneginf(found))), int(np.sum(np.isnan(found))))
+        return np.where(np.isfinite(found), found, -np.inf)
+
+    def increments(self, points: np.ndarray) -> np.ndarray:
+        """Of the log-likelihood with every sample, (points, samples); minus infinity likewise."""
+        found = self._computed(points, (self.samples,), along)
+        self._tell(len(points), 0)
+        return np.where(np.isfinite(found), found, -np.inf)
+
+    def _computed(self, points: np.ndarray, shape: tuple[int, ...], compute: Callable[..., Any]) -> np.ndarray:
+        """Numbers of all points; minus infinity where a constraint is broken, and NaN where the filter fails."""
         values, allowed = self._allowed(points)
-        result = np.full(len(points), -np.inf)
+        result = np.full((len(points), *shape), -np.inf)
         if allowed.any():
             chosen = {name: value[allowed] for name, value in values.items()}
-            (result[allowed],) = self._in_parts(lambda some: (log_likelihoods(self._filtering, some),), (chosen,))
-        self._tell(int(allowed.sum()), int(np.sum(allowed & ~np.isfinite(result))))
-        return np.where(np.isfinite(result), result, -np.inf)
+            (found,) = self._in_parts(lambda some: (compute(self._filtering, some),), (chosen,))
+            result[allowed] = np.where(np.isfinite(found), found, np.nan)
+        return result
 
     @property
     def softens(self) -> bool:

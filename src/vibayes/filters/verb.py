@@ -88,15 +88,19 @@ class Filtering(eqx.Module):
 
     def log_likelihoods(self, values: Mapping[str, Array]) -> Array:
         """The same for many sets at once."""
+        return jnp.sum(self.along(values), axis=1)
+
+    def along(self, values: Mapping[str, Array]) -> Array:
+        """Increments of many sets, (sets, samples)."""
         if not self._side_by_side:
-            return jax.vmap(self.log_likelihood)(values)
+            return jax.vmap(lambda some: self.increments(some).log_likelihood)(values)
         # One small set computes so little per sample that the loop itself is felt.
         alone = self._size <= _TINY and len(next(iter(values.values()))) == 1
         together = _TOGETHER if alone else 1
         increments, _ = run(
             self.method.transform, *self._lanes(values), keep=False, constant=self.constant, together=together
         )
-        return jnp.sum(increments.log_likelihood, axis=0)
+        return increments.log_likelihood.T
 
     @property
     def _side_by_side(self) -> bool:
@@ -149,6 +153,12 @@ class Filtering(eqx.Module):
 def log_likelihoods(prepared: Any, values: Mapping[str, Array]) -> Array:
     """Of many sets of values at once."""
     return prepared.log_likelihoods(values)
+
+
+@eqx.filter_jit
+def along(prepared: Any, values: Mapping[str, Array]) -> Array:
+    """See `Filtering.along`."""
+    return prepared.along(values)
 
 
 @eqx.filter_jit

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from vibayes.samplers.likely import Likely, Sequential, likelihoods, log_prior
+from vibayes.samplers.likely import Likely, Softening, likelihoods, log_prior
 
 _LENGTHS = 3.0 ** np.arange(1, -7, -1)
 """Tried along a direction."""
@@ -82,7 +82,7 @@ def climb(target: Likely, starts: np.ndarray) -> Iterator[Climbers]:
         yield now
 
 
-def scored(target: Sequential, points: np.ndarray, steps: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def scored(target: Softening, points: np.ndarray, steps: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Climb some steps with the curvature that the samples of the record tell (Berndt, Hall, Hall and Hausman 1974), or
     until nobody gets higher.
 
@@ -97,7 +97,7 @@ def scored(target: Sequential, points: np.ndarray, steps: int) -> Iterator[tuple
     for _ in range(steps):
         beside = points[:, None] + _BESIDE * np.concatenate([np.zeros((1, size)), np.eye(size)])
         beside = beside.reshape(-1, size)
-        increments = target.follow(beside, target.begin(beside), 0, target.samples)[0].reshape(count, size + 1, -1)
+        increments = target.increments(beside).reshape(count, size + 1, -1)
         with np.errstate(invalid="ignore"):
             slopes = np.nan_to_num((increments[:, 1:] - increments[:, :1]) / _BESIDE, posinf=0.0, neginf=0.0)
         inverse = np.linalg.inv(np.eye(size) + np.einsum("nit,njt->nij", slopes, slopes))

@@ -78,8 +78,12 @@ class Softening(Sequential, Protocol):
         """Whether that lets false summits vanish, as it does where errors build up along a motion."""
         ...
 
-    def softened(self, share: float) -> Sequential:
+    def softened(self, share: float) -> Softening:
         """The same with noise added, by a share of the outputs' root mean square."""
+        ...
+
+    def increments(self, points: np.ndarray) -> np.ndarray:
+        """Of the log-likelihood with every sample, (points, samples)."""
         ...
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vibayes.samplers.climb import density, scored
-from vibayes.samplers.likely import Sample, Sequential, Softening, Stage, from_prior, likelihoods
+from vibayes.samplers.likely import Sample, Softening, Stage, from_prior, likelihoods
 from vibayes.samplers.moves import Moves, Points, exchange, move, moves_of, tuned
 from vibayes.samplers.resampling import systematic
 
@@ -108,7 +108,7 @@ def _down(rng: np.random.Generator, target: Softening, population: Population, m
 
 def _next(
     target: Softening, particles: Points, share: float, mark: float, ratio: float
-) -> tuple[float, Sequential, Points, np.ndarray, float]:
+) -> tuple[float, Softening, Points, np.ndarray, float]:
     """The next s that does not tell too much at once, its target, the particles there, their weights, and the ratio."""
     while True:
         smaller = max(share / ratio, mark)

@@ -182,7 +182,11 @@ class Solving(eqx.Module):
 
     def log_likelihoods(self, values: Mapping[str, Array]) -> Array:
         """Logarithms of p(record | values) of many sets."""
-        return jnp.sum(self.increments(values)[0].log_likelihood, axis=0)
+        return jnp.sum(self.along(values), axis=1)
+
+    def along(self, values: Mapping[str, Array]) -> Array:
+        """Increments of many sets, (sets, samples)."""
+        return self.increments(values)[0].log_likelihood.T
 
     def log_likelihood(self, values: Mapping[str, Any]) -> Array:
         """The same for one set; can be traced and differentiated."""
