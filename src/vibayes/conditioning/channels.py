@@ -125,8 +125,8 @@ class Choose(Step):
         Record(2 samples at 2 Hz, 0.5 s; input: base; output: roof)
     """
 
-    input: str | tuple[str, ...] = ()
-    output: str | tuple[str, ...] = ()
+    input: str | Sequence[str] = ()
+    output: str | Sequence[str] = ()
 
     def apply(self, record: Record) -> Record:
         """The record of those channels."""
@@ -156,7 +156,7 @@ class Drop(Step):
         ('roof',)
     """
 
-    channels: str | tuple[str, ...]
+    channels: str | Sequence[str]
 
     def apply(self, record: Record) -> Record:
         """The record without those channels."""

@@ -12,6 +12,7 @@ is no motion of the structure: drift below its frequencies, noise above.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,7 +45,7 @@ class Detrend(Step):
     """
 
     kind: str = "constant"
-    channels: str | tuple[str, ...] = ()
+    channels: str | Sequence[str] = ()
 
     def apply(self, record: Record) -> Record:
         """The record without trends."""

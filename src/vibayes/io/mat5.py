@@ -137,7 +137,7 @@ def _require_parts(content: bytes, order: str, kind: int, size: int, imaginary: 
     # Of a sparse matrix, rows and columns come before the values.
     expected = {_SPARSE: 3, _TEXT: 1}.get(kind, 1) + (imaginary and kind != _TEXT)
     if len(parts) != expected or any(each.type not in _DATA for each in parts):
-        raise Damaged(f"{len(parts)} parts in a matrix of numbers")
+        raise Damaged(f"parts of types {[each.type for each in parts]} in a matrix of numbers")
     if kind == _TEXT:
         letters = _letters(content, parts[0])
         if letters < size and (letters or size > _BLANKS):
