@@ -248,7 +248,7 @@ def test_text_in_a_column_that_is_not_chosen_does_not_matter(file):
 def test_a_foreign_archive_is_read_by_the_names_of_its_arrays(tmp_path):
     np.savez(tmp_path / "a.npz", t=np.arange(4) / 8, u=np.ones((4, 1)), y=np.arange(8.0).reshape(4, 2))
     record = read_npz(tmp_path / "a.npz", input="u", output="y")
-    assert (record.names, record.rate) == (("u", "y_1", "y_2"), 8.0)
+    assert (record.names, record.rate) == (("u", "y[0]", "y[1]"), 8.0)
 
 
 # What is refused, and what to do about it
@@ -383,7 +383,7 @@ def test_an_archive_that_is_none_is_refused(file):
 
 def test_an_archive_of_objects_is_refused(tmp_path):
     np.savez(tmp_path / "a.npz", gap=np.array([{}], dtype=object))
-    refused("a NumPy archive of numbers", tmp_path / "a.npz", output="gap", rate=1.0)
+    refused("an array of real numbers in .gap., got Python objects", tmp_path / "a.npz", output="gap", rate=1.0)
 
 
 def test_a_single_array_is_no_archive(file):

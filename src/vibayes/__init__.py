@@ -9,8 +9,20 @@ from vibayes.compilation import keep_compiled_programs  # noqa: E402
 
 keep_compiled_programs()
 
-from vibayes import backbone, excitation, filters, io, periodic, samplers, simulation, solvers, structure  # noqa: E402
+from vibayes import (  # noqa: E402
+    backbone,
+    conditioning,
+    excitation,
+    filters,
+    io,
+    periodic,
+    samplers,
+    simulation,
+    solvers,
+    structure,
+)
 from vibayes.backbone import *  # noqa: E402, F403
+from vibayes.conditioning import *  # noqa: E402, F403
 from vibayes.constraints import Increasing, distinct_slopes  # noqa: E402
 from vibayes.distance import NMSE  # noqa: E402
 from vibayes.errors import IdentifiabilityWarning, InvalidInput  # noqa: E402
@@ -47,6 +59,7 @@ __all__ = [
     "predict",
     "update",
     *backbone.__all__,
+    *conditioning.__all__,
     *excitation.__all__,
     *filters.__all__,
     *solvers.__all__,

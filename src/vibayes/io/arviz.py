@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from vibayes.errors import InvalidInput
+from vibayes.io.packages import package
 from vibayes.naming import nearest
 from vibayes.posterior import ModelPosterior
 from vibayes.priors import Prior
@@ -174,11 +175,3 @@ def _has(data: Any, name: str) -> bool:
         return data[name] is not None
     except KeyError:
         return False
-
-
-def package(name: str, where: str) -> Any:
-    """One that is not among the core's."""
-    try:
-        return __import__(name)
-    except ModuleNotFoundError:
-        raise InvalidInput(where, f"{name} installed", "no such package", "install vibayes[arviz]") from None

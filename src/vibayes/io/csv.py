@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from vibayes.errors import InvalidInput
+from vibayes.io.arrays import Arrays, of_record
 from vibayes.io.columns import find_column, numbers_in, split_heading
-from vibayes.io.files import PathLike, existing_file, listed, whole_file
+from vibayes.io.content import require_kind
+from vibayes.io.files import PathLike, listed, whole_file
 from vibayes.io.header import Header, header_of, rebuild
 from vibayes.io.text_table import Table, read_table, write_comments
 from vibayes.record import Record
@@ -97,8 +99,7 @@ def read_csv(
         ...     read_csv(path, input="force", output="gap")
         Record(3 samples at 200 Hz, 0.01 s; input: force [kN]; output: gap [mm]; 1 missing)
     """
-    path = existing_file("read_csv", path)
-    where = f"read_csv('{path.name}')"
+    where, path = require_kind("read_csv", path)
     table = read_table(where, path, delimiter)
     if input is None and output is None:
         if table.header is None or time is not None or rate is not None:
@@ -122,6 +123,46 @@ def read_csv(
         units=_units(where, table.headings, names, units),
         metadata=table.metadata,
     )
+
+
+def load_csv(path: PathLike, delimiter: str | None = None) -> Arrays:
+    """What a text file holds, column by column; those that hold text are among the `others`.
+
+    Args:
+        path: the file.
+        delimiter: what separates the columns; found out if left out.
+
+    Returns:
+        Its columns.
+
+    Raises:
+        InvalidInput: the file is no text in columns.
+
+    Examples:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = Path(folder, "a.csv").write_text("who,force [N]\\nAda,1\\nBob,2\\n")
+        ...     arrays = load_csv(f"{folder}/a.csv")
+        >>> list(arrays.values), arrays.units, arrays.others
+        (['force'], {'force': 'N'}, {'who': 'text'})
+    """
+    where, path = require_kind("read_csv", path)
+    table = read_table(where, path, delimiter)
+    if table.header is not None:
+        return of_record(where, _stored(where, table, table.header, None))
+    arrays = Arrays(where, metadata=table.metadata, separator="\0")
+    short = [split_heading(heading).name for heading in table.headings]
+    for column, heading in enumerate(table.headings):
+        name = short[column] if short.count(short[column]) == 1 else heading
+        try:
+            arrays.values[name] = numbers_in(where, table.rows, column, heading)
+        except InvalidInput:
+            arrays.others[name] = "text"
+        unit = split_heading(heading).unit
+        if unit is not None:
+            arrays.units[name] = unit
+    return arrays
 
 
 def _headings(header: Header) -> list[str]:

@@ -26,7 +26,7 @@ def existing_file(where: str, path: PathLike) -> Path:
         The file as a `Path`.
 
     Raises:
-        InvalidInput: there is no such file; the message names its likeliest neighbours.
+        InvalidInput: there is no such file (the message names its likeliest neighbours), or it may not be read.
 
     Examples:
         >>> existing_file("read_csv", __file__).name
@@ -34,7 +34,7 @@ def existing_file(where: str, path: PathLike) -> Path:
     """
     path = Path(path)
     if path.is_file():
-        return path
+        return _readable(where, path)
     if path.is_dir():
         raise InvalidInput(where, "a file", f"the folder '{path}'", "name a file in it")
     if not path.parent.is_dir():
@@ -42,6 +42,15 @@ def existing_file(where: str, path: PathLike) -> Path:
     neighbours = sorted(each.name for each in path.parent.iterdir() if each.suffix == path.suffix)
     remedy = nearest(path.name, neighbours) if neighbours else "check the path"
     raise InvalidInput(where, "an existing file", f"'{path}', which does not exist", remedy)
+
+
+def _readable(where: str, path: Path) -> Path:
+    try:
+        with open(path, "rb"):
+            return path
+    except OSError as error:
+        got = f"'{path}', which cannot be opened ({error.strerror or error})"
+        raise InvalidInput(where, "a file that may be read", got, "ask for permission, or copy the file") from None
 
 
 @contextmanager

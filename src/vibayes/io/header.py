@@ -29,6 +29,13 @@ class Header(NamedTuple):
         """The header as JSON text."""
         return json.dumps({"format": FORMAT, **self._asdict()})
 
+    def is_sound(self) -> bool:
+        """Whether its fields are of the right kinds, which is not certain after a hand or a fault has changed them."""
+        texts = all(isinstance(each, dict) for each in (self.input, self.output)) and all(
+            isinstance(unit, str) for unit in [*self.input.values(), *self.output.values()]
+        )
+        return texts and all(isinstance(each, int | float) for each in (self.start, self.rate))
+
 
 def header_of(record: Record) -> Header:
     """The header to store with a record.
@@ -67,7 +74,9 @@ def parse_header(where: str, text: str) -> Header:
         fields = json.loads(text)
         version = fields.pop("format")
         header = Header(**fields)
-    except (ValueError, TypeError, KeyError, AttributeError):
+        if not header.is_sound():
+            raise ValueError
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise InvalidInput(
             where, "the header of a stored record", text[:80], "restore the header, or remove it"
         ) from None

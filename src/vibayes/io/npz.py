@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from zipfile import BadZipFile
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.io.files import PathLike, existing_file, listed, whole_file
-from vibayes.io.header import header_of, parse_header, rebuild
-from vibayes.naming import nearest
+from vibayes.io.arrays import Arrays, Found, of_record, sort_out
+from vibayes.io.content import ZIP, foreign, require_kind
+from vibayes.io.files import PathLike, whole_file
+from vibayes.io.selection import record_of
+from vibayes.io.stored import HEADER, METADATA, parts_of, record_from
 from vibayes.record import Record
 
-_HEADER, _METADATA = "vibayes_record", "vibayes_metadata"
+_REMEDY = "write it with numpy.savez, or read text with read_csv"
 
 
 def write_npz(record: Record, path: PathLike) -> None:
@@ -36,12 +35,7 @@ def write_npz(record: Record, path: PathLike) -> None:
         ...     read_npz(f"{folder}/test07.npz").metadata["specimen"]
         7
     """
-    arrays = {
-        "input": record.input,
-        "output": record.output,
-        _HEADER: np.array(header_of(record).to_json()),
-        _METADATA: np.array(record.metadata_json),
-    }
+    arrays = {name: np.asarray(part) for name, part in parts_of(record).items()}
     with whole_file("write_npz", path) as file:
         np.savez(file, allow_pickle=False, **arrays)
 
@@ -57,14 +51,14 @@ def read_npz(
     """Read a record from a NumPy archive.
 
     A file that `write_npz` made needs the path alone. From any other archive, name the arrays: a 1-D array is
-    a channel of that name, a 2-D array of shape (samples, channels) gives channels ``name_1``, ``name_2``...
+    a channel of that name, a 2-D array of shape (samples, channels) gives channels ``name[0]``, ``name[1]``...
 
     Args:
         path: the file.
         input: arrays that drove the structure.
         output: arrays that it answered with.
         time: array of times, in seconds; the one called ``time`` or ``t`` if left out.
-        rate: samples per second, instead of `time`.
+        rate: samples per second, instead of `time`; a single number called ``fs`` or ``dt`` states it too.
         units: units of the channels by name, instead of those in the file if it has any.
 
     Returns:
@@ -78,77 +72,38 @@ def read_npz(
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     np.savez(f"{folder}/a.npz", u=np.zeros(3), y=np.ones((3, 2)))
         ...     read_npz(f"{folder}/a.npz", input="u", output="y", rate=10.0)
-        Record(3 samples at 10 Hz, 0.2 s; input: u; output: y_1, y_2)
+        Record(3 samples at 10 Hz, 0.2 s; input: u; output: y[0], y[1])
     """
-    arrays = _load(existing_file("read_npz", path))
-    name = Path(path).name
-    if _HEADER in arrays and (input, output, time, rate) == (None, None, None, None):
-        return _stored(name, arrays, units)
-    if input is None and output is None:
-        raise InvalidInput(
-            f"read_npz('{name}')", "the names of arrays in input= or output=", "neither", listed(list(arrays))
-        )
-    if time is None and rate is None:
-        time = next((key for key in arrays if key.lower() in ("time", "t")), None)
-    return Record.from_arrays(
-        time=None if time is None else np.squeeze(_pick(name, arrays, time)),
-        rate=rate,
-        input=_channels(name, arrays, input),
-        output=_channels(name, arrays, output),
-        units=units,
-    )
+    return record_of(load_npz(path), input, output, time, rate, units)
 
 
-def _load(path: Path) -> dict[str, np.ndarray]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
-    except (ValueError, OSError, EOFError, BadZipFile, AttributeError, TypeError):
-        raise InvalidInput(
-            f"read_npz('{path.name}')",
-            "a NumPy archive of numbers",
-            "something else",
-            "write it with numpy.savez, or read text with read_csv",
-        ) from None
+def load_npz(path: PathLike) -> Arrays:
+    """What an archive holds.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     np.savez(f"{folder}/a.npz", u=np.zeros(3), fs=20.0)
+        ...     list(load_npz(f"{folder}/a.npz").values)
+        ['u']
+    """
+    where, path = require_kind("read_npz", path, ZIP)
+    with foreign(where, "a NumPy archive of numbers", _REMEDY):
+        opened = np.load(path, allow_pickle=False)
+        if not isinstance(opened, np.lib.npyio.NpzFile):
+            raise InvalidInput(where, "a NumPy archive of numbers", "a single array", _REMEDY)
+        with opened as archive:
+            if HEADER in archive.files:
+                parts = {name: archive[name] for name in ("input", "output", HEADER, METADATA) if name in archive.files}
+                return of_record(where, record_from(where, parts))
+            return sort_out(where, _found(archive))
 
 
-def _stored(name: str, arrays: dict[str, np.ndarray], units: Mapping[str, str] | None) -> Record:
-    header = parse_header(name, str(arrays[_HEADER]))
-    try:
-        metadata = json.loads(str(arrays[_METADATA]))
-        return rebuild(header, arrays["input"], arrays["output"], metadata, units)
-    except (KeyError, json.JSONDecodeError):
-        raise InvalidInput(
-            f"read_npz('{name}')", "all parts of a stored record", f"{list(arrays)}", "write the file anew"
-        ) from None
-
-
-def _pick(name: str, arrays: dict[str, np.ndarray], key: str) -> np.ndarray:
-    if key not in arrays:
-        raise InvalidInput(f"read_npz('{name}')", "the name of an array", repr(key), nearest(key, arrays))
-    return arrays[key]
-
-
-def _channels(
-    name: str, arrays: dict[str, np.ndarray], keys: str | Sequence[str] | None
-) -> dict[str, np.ndarray] | None:
-    if keys is None:
-        return None
-    channels: dict[str, np.ndarray] = {}
-    for key in [keys] if isinstance(keys, str) else keys:
-        values: np.ndarray = _pick(name, arrays, key)
-        if values.ndim == 2 and min(values.shape) == 1:
-            values = values.ravel()  # the way MATLAB stores a vector
-        if values.ndim != 2:
-            channels[key] = values
-            continue
-        if values.shape[0] < values.shape[1]:
-            raise InvalidInput(
-                f"read_npz('{name}')",
-                f"{key!r} of shape (samples, channels)",
-                f"{values.shape}",
-                "transpose it",
-            )
-        for number, column in enumerate(values.T, start=1):
-            channels[f"{key}_{number}"] = column
-    return channels
+def _found(archive: np.lib.npyio.NpzFile) -> Iterator[Found]:
+    for name in archive.files:
+        try:
+            yield Found(name, archive[name])
+        except ValueError as error:
+            if "pickle" not in str(error) and "Object" not in str(error):
+                raise
+            yield Found(name, unfit="Python objects")

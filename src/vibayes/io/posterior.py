@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.io.arviz import datasets, model_of, package
+from vibayes.io.arviz import datasets, model_of
 from vibayes.io.files import PathLike, existing_file, whole_file
+from vibayes.io.packages import package
 from vibayes.posterior import Level, Posterior
 from vibayes.problem import Problem
 

@@ -117,15 +117,18 @@ def _read_comments(where: str, comments: list[str]) -> tuple[dict[str, Any], Hea
         if key == _HEADER:
             header = parse_header(where, text)
             continue
-        if key.startswith('"'):
-            key = json.loads(key)
-        try:
-            metadata[key] = json.loads(text)
-        except json.JSONDecodeError:
-            metadata[key] = text
+        key = _json_or_text(key) if key.startswith('"') else key
+        metadata[key] = _json_or_text(text)
     if others:
         metadata.setdefault(_OTHERS, others)
     return metadata, header
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):  # more than a JSONDecodeError: numbers of thousands of digits, say
+        return text
 
 
 def _delimiter(headings: str) -> str:
