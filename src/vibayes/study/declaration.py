@@ -8,6 +8,7 @@ may have the keys `between` and `name` besides, which put it in its place.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -75,7 +76,9 @@ def declared(
     wanted = (*kinds, Link) if Element in kinds or any(issubclass(kind, Element) for kind in kinds) else kinds
     if kinds and not isinstance(made, (*wanted, Element) if Link in kinds else wanted):
         expected = f"something such as {quoted(list(known), 5)}"
-        raise InvalidInput(f"{where}.type", expected, f"{name!r}", "choose one of these, or derive yours from their base")
+        raise InvalidInput(
+            f"{where}.type", expected, f"{name!r}", "choose one of these, or derive yours from their base"
+        )
     return made
 
 
@@ -165,6 +168,7 @@ def _is_element(make: Any) -> bool:
     return is_class(result) and issubclass(result, Element)
 
 
+@functools.cache
 def _suitable(kinds: tuple[type, ...]) -> Mapping[str, Any]:
     """Public names that make something of these kinds; of functions only those that make a part of a declaration."""
     wanted = (*kinds, Element) if Link in kinds else kinds

@@ -92,6 +92,8 @@ def at_key(where: str, keys: Collection[str], problem: InvalidInput) -> InvalidI
         return InvalidInput(f"{where}.{path}", problem.expected, problem.got, problem.remedy)
     if problem.where.startswith(where):
         return problem
+    if not field:
+        return InvalidInput(where, problem.expected, problem.got, problem.remedy)
     return InvalidInput(f"{where} ({problem.where})", problem.expected, problem.got, problem.remedy)
 
 

@@ -1,18 +1,20 @@
 """The models of a study: each `[[model]]` is a `Problem`, and what several share stands above them.
 
-Keys of a model are the arguments of `Problem`, but for `structure` or `simulator` in place of `model`. `[structure]` and
-`[priors]` at the top of the file serve every model that has none of its own.
+Keys of a model are the arguments of `Problem`, but for `structure` or `simulator` in place of `model`. `[structure]`
+and `[priors]` at the top of the file serve every model that has none of its own.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 from vibayes.backbone import BackbonePoints
 from vibayes.errors import InvalidInput
 from vibayes.naming import quoted
+from vibayes.priors import Prior
 from vibayes.problem import Problem
 from vibayes.record import Record
 from vibayes.structure import Process, Structure
@@ -40,7 +42,9 @@ def model_tables(tables: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     return [(f"model[{number}]", require_table(f"model[{number}]", each)) for number, each in enumerate(given)]
 
 
-def problems_of(tables: Mapping[str, Any], record: Record | BackbonePoints, around: Surroundings) -> tuple[Problem, ...]:
+def problems_of(
+    tables: Mapping[str, Any], record: Record | BackbonePoints, around: Surroundings
+) -> tuple[Problem, ...]:
     """The problems that the models of a study pose.
 
     Args:
@@ -112,7 +116,7 @@ def _with_places(elements: list[Any], way: str) -> list[Any]:
         points = ["ground", *(f"m{i + 1}" for i in range(len(elements)))]
         # A list, for a chain takes elements in their places only within lists.
         listed = [each if isinstance(each, list) else [each] for each in elements]
-        return [placed(each, *ends) for each, ends in zip(listed, zip(points, points[1:], strict=False), strict=True)]
+        return [placed(each, *ends) for each, ends in zip(listed, pairwise(points), strict=True)]
     return elements
 
 
@@ -143,13 +147,9 @@ def _problem(
     priors = {name: (f"priors.{name}", shared[name]) for name in names if name in shared}
     used.update(priors)
     priors |= {name: (f"{where}.priors.{name}", each) for name, each in given.items()}
-    hint = arguments["priors"].hint
-    made = {
-        name: found.attempt(lambda each, path: fitted({name: each}, hint, path.rpartition(".")[0], reference), each, path)
-        for name, (path, each) in priors.items()
-    }
+    made = {name: found.attempt(fitted, each, Prior, path, reference) for name, (path, each) in priors.items()}
     found.end()
-    values["priors"] = {name: each[name] for name, each in made.items() if each is not None}
+    values["priors"] = made
     if isinstance(model, Structure):
         _require_priors(where, values["priors"], names)
     return guarded(where, {**table, "priors": {}}, lambda: Problem(model, record, **values))

@@ -6,6 +6,7 @@ installed packages or from a file beside the study. Importing runs code: read st
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -23,6 +24,7 @@ _EXTRA = ("vibayes.conditioning",)
 """Modules whose names study files may use although `vibayes` itself does not have them."""
 
 
+@functools.cache
 def public_names() -> Mapping[str, Any]:
     """Everything of vibayes that a study file may name, classes and functions.
 

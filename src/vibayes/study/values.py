@@ -64,7 +64,9 @@ def fitted(value: Any, hint: Any, where: str, refer: Refer, default: Any = None)
         return _several(value, inside, where, refer)
     if is_class(hint) and hint.__module__ != "builtins":
         if not isinstance(value, dict | str):
-            raise InvalidInput(where, f"a table that declares a {hint.__name__}", shown(value), "give its type and keys")
+            raise InvalidInput(
+                where, f"a table that declares a {hint.__name__}", shown(value), "give its type and keys"
+            )
         return refer.made(value, where, (hint,))
     return _anything(value, where, refer)
 
