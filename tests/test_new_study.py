@@ -1,8 +1,9 @@
-"""`vibayes new` writes studies that can be read as they are, with priors that hold the truth, and overwrites nothing."""
+"""`vibayes new` writes studies that can be read as they are, whose priors hold the truth, and overwrites nothing."""
 
 import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from vibayes.study.fresh import fresh_study
 MASS, STIFFNESS, DAMPING = 3.0, 1200.0, 4.0
 
 
-def looked(path, inputs, outputs, time="time", columns=()):
+def looked(path, inputs, outputs, time: Any = "time", columns=()):
     """What a look at a file tells."""
     names = columns or (*([time] if time else []), *inputs, *outputs)
     suggestion = SimpleNamespace(input=tuple(inputs), output=tuple(outputs), time=time, rate=None)
@@ -56,7 +57,7 @@ def test_a_new_study_can_be_read_as_it_is(folder, method):
     assert made.method == method and len(study.problems) >= 2 and "CHECK" in made.text
     truth = {"k0": STIFFNESS, "c": DAMPING, "m": MASS} if method != "output-only" else {"k0": STIFFNESS / MASS}
     for name, value in truth.items():
-        prior = study.problems[0].priors[name]
+        prior: Any = study.problems[0].priors[name]
         assert prior.low < value < prior.high, name
 
 
@@ -64,16 +65,17 @@ def test_a_new_study_of_a_backbone_holds_the_truth(folder):
     target = folder / "bone.toml"
     look = lambda path: looked(path, [], [], None, ("frequency", "amplitude"))  # noqa: E731
     target.write_text(fresh_study(folder / "points.csv", target, look=look).text)
-    problem = read_study(target).problems[0]
-    assert problem.priors["k"].low < 400.0 < problem.priors["k"].high
-    assert problem.priors["k3"].low < 1e4 < problem.priors["k3"].high
+    priors: Any = read_study(target).problems[0].priors
+    assert priors["k"].low < 400.0 < priors["k"].high
+    assert priors["k3"].low < 1e4 < priors["k3"].high
 
 
 def test_a_new_study_of_several_outputs_is_a_chain(folder):
     data, target = folder / "prüfung 07.csv", folder / "chain.toml"
     look = lambda path: looked(path, ["Kraft"], ["acc_1", "weg"])  # noqa: E731
     target.write_text(fresh_study(data, target, "pwl", look=look).text, encoding="utf-8")
-    assert read_study(target).problems[0].model.mass_names == ("m1", "m2")
+    model: Any = read_study(target).problems[0].model
+    assert model.mass_names == ("m1", "m2")
 
 
 def test_what_cannot_be_guessed_is_asked_for(folder):

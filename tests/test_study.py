@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,13 +78,13 @@ def test_settings_reach_their_objects(folder):
     assert study.method == vb.IBIS(particles=60, resampling=vb.stratified)
     assert study.problems[0].filter == vb.ODEFilter(order=3, linearised=True)
     assert study.problems[1].hold == vb.BandLimited()
-    only = read_study(folder / "output_only.toml").problems[0]
-    assert only.model.processes[0].envelope == vb.Trapezoid(5.0, 50.0, 61.0)
+    only: Any = read_study(folder / "output_only.toml").problems[0].model
+    assert only.processes[0].envelope == vb.Trapezoid(5.0, 50.0, 61.0)
     assert read_study(folder / "piecewise.toml").limits.max_seconds == 600.0
 
 
 def test_objects_of_ones_own_come_from_a_file_beside_the_study(folder):
-    problem = read_study(folder / "frame.toml").problems[1]
+    problem: Any = read_study(folder / "frame.toml").problems[1]
     assert type(problem.model.links[2].element).__name__ == "FlagJoint"
     assert problem.distance(np.ones((2, 1)), np.zeros((2, 1))) == 50.0
     assert problem.constraints[0]({"opening": np.array([1e-4, 1e-3])}).tolist() == [False, True]
@@ -98,8 +99,9 @@ def test_a_study_without_models_has_the_one_of_its_structure(read):
 
 def test_hertz_become_radians(read, folder):
     text = (folder / "backbone.toml").read_text().replace('unit = "rad/s"', 'unit = "Hz"')
-    hertz, radians = read(text).record.frequency, read_study(folder / "backbone.toml").record.frequency
-    np.testing.assert_allclose(hertz, 2.0 * np.pi * radians)
+    hertz: Any = read(text).record
+    radians: Any = read_study(folder / "backbone.toml").record
+    np.testing.assert_allclose(hertz.frequency, 2.0 * np.pi * radians.frequency)
 
 
 def test_every_public_element_process_prior_and_sampler_has_arguments_that_can_be_declared():
@@ -112,24 +114,25 @@ def test_every_public_element_process_prior_and_sampler_has_arguments_that_can_b
 
 
 def test_networks_are_declared_by_their_parts():
-    table = {"type": "parallel", "parts": [{"type": "Spring", "stiffness": "k"}, {"type": "maxwell", "stiffness": 2, "damping": "c"}]}  # fmt: skip
+    parts = [{"type": "Spring", "stiffness": "k"}, {"type": "maxwell", "stiffness": 2, "damping": "c"}]
+    table = {"type": "parallel", "parts": parts}
     assert declared(table, "x") == vb.parallel(vb.Spring("k"), vb.maxwell(2, "c"))
 
 
 WRONG = {
-    'mass = "m"': ("mss = 1.0", r"structure.mss: expected an argument of Structure.* got 'mss'; (did you mean|use one)"),
+    'mass = "m"': ("mss = 1.0", r"structure.mss: expected an argument of Structure.* got 'mss'; did you mean"),
     "low = 0.5": ('low = "half"', r"priors.m.low: expected a number, got 'half'; write a number"),
-    'type = "Spring"': ('type = "Sprng"', r"structure.elements\[0\].type: expected .* got 'Sprng'; did you mean 'Spring'"),
+    'type = "Spring"': ('type = "Sprng"', r"elements\[0\].type: expected .* got 'Sprng'; did you mean 'Spring'"),
     "high = 1000.0": ("high = 1.0", r"priors.k: expected two finite bounds, low < high"),
     "low = 10.0": ("low = nan", r"priors.k.low: expected a finite number, got nan"),
     "seed = 7": ("seed = -7", r"seed: expected a whole number from 0"),
-    'title = "A spring"': ("titel = 1", r"titel: expected a section that is known here, got 'titel'; did you mean 'title'"),
+    'title = "A spring"': ("titel = 1", r"titel: expected a section .* got 'titel'; did you mean 'title'"),
     'input = "force"': ('input = "forse"', r"data.* got 'forse'; did you mean 'force'"),
-    'file = "piecewise.csv"': ('file = "piecewse.csv"', r"data.file: expected an existing file.*did you mean 'piecewise.csv'"),
+    'file = "piecewise.csv"': ('file = "piecewse.csv"', r"data.file: expected an existing.*did you mean 'piecewise.csv'"),
     'on = "mass"': ('on = "mas"', r"structure.sensors.*'mas'; did you mean 'mass'"),
     'k = { type = "LogUniform"': ('kk = { type = "LogUniform"', r"model.priors: expected a prior for each of 'm', 'k'"),
     "[priors]": ("[priors", r"written.toml: expected TOML, got .*line 13"),
-    "coefficient = 0.4": ("coefficient = 1979-05-27", r"structure.elements\[1\].coefficient: expected a number or the name"),
+    "coefficient = 0.4": ("coefficient = 1979-05-27", r"elements\[1\].coefficient: expected a number or the name"),
     "[structure]": ("[method]\ntype = 'Metropolis'\n[structure]", r"method.type: expected a method without likelihood"),
     "time = ": ("rate = 1.0\ntime = ", r"data.*rate|time"),
 }  # fmt: skip
@@ -179,7 +182,7 @@ def test_a_module_that_fails_is_told_in_one_line(read, folder):
 
 
 def test_a_constructor_that_fails_is_told_at_its_key(read, folder):
-    text = "import vibayes as vb\n\n\nclass Odd(vb.Element):\n    a: float\n\n    def __check_init__(self):\n        1 / 0\n"
+    text = "import vibayes as vb\nclass Odd(vb.Element):\n    a: float\n    def __check_init__(self):\n        1 / 0\n"
     (folder / "odd.py").write_text(text)
     with pytest.raises(InvalidInput, match=r"structure.elements\[0\]: expected .*ZeroDivisionError"):
         read(BASIS.replace('type = "Spring", stiffness = "k"', 'type = "odd:Odd", a = 1.0'))

@@ -15,16 +15,17 @@ from hypothesis import strategies as st
 
 from vibayes.errors import InvalidInput
 from vibayes.study import Study, read_study
+from vibayes.study.study import SECTIONS, _study
 
 sys.path.insert(0, str(Path(__file__).parent))
 from example_studies import LIGHT, STUDIES, laid_out
 
-COUNT = int(os.environ.get("VIBAYES_FUZZ", "0")) or 400
+COUNT = int(os.environ.get("VIBAYES_FUZZ", "0")) or 300
 HEAVY = max(10, COUNT // 10)
 WORDS = [
     "Spring", "Uniform", "Structure.chain", "infer", "write_csv", "Element", "Posterior", "math:pi", "os:nothing",
-    "nan", "inf", "-inf", "0", "-1", "1e400", "99999999999999999999", "0x" + "f" * 3000, "true", "[]", "{}", '""', '"k"',
-    "[[[[[[1]]]]]]", "1979-05-27T07:32:00Z", "'''\n'''", '"\\u0000"', '"mass"', '"ground"', "[1, 'a', true]",
+    "nan", "inf", "-inf", "0", "-1", "1e400", "99999999999999999999", "0xffffffffffffffffffff", "true", "[]", "{}", '""',
+    '"k"',     "[[[[[[1]]]]]]", "1979-05-27T07:32:00Z", "'''\n'''", '"\\u0000"', '"mass"', '"ground"', "[1, 'a', true]",
     '{ type = "Spring" }', '{ type = "vibayes:Problem" }', "0.0", "1e-320", '"package.module:Name"', '"a:b:c"', '"Structure."',
 ]  # fmt: skip
 
@@ -100,17 +101,14 @@ def test_mutations_of_studies_with_a_likelihood_end_in_a_study_or_in_our_words(f
 
 KEYS = st.sampled_from(["type", "low", "high", "mass", "elements", "priors", "model", "structure", "data", "seed", "x"])
 VALUES = st.recursive(
-    st.one_of(st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.sampled_from(["Spring", "Uniform", "k"])),
+    st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["Spring", "Uniform", "k"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=8,
 )  # fmt: skip
 
 
-@settings(max_examples=COUNT // 2, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(st.fixed_dictionaries({}, optional={name: VALUES for name in ("seed", "data", "structure", "priors", "model", "method", "limits", "output", "title")}))  # fmt: skip
+@settings(max_examples=COUNT // 2, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(SECTIONS, VALUES)))
 def test_tables_of_anything_are_refused_in_our_words(tables):
-    from vibayes.study.mistakes import SeveralMistakes
-    from vibayes.study.study import _study
-
-    with pytest.raises((InvalidInput, SeveralMistakes)):
+    with pytest.raises(InvalidInput):
         _study(Path("any.toml"), "", tables)

@@ -118,7 +118,7 @@ def _points(table: Mapping[str, Any], path: Path) -> BackbonePoints:
 
 
 def _column_names(value: Any, where: str, wide: bool) -> list[str]:
-    names = value if isinstance(value, list) and wide else [value]
+    names: list[Any] = value if isinstance(value, list) and wide else [value]
     if not names or not all(isinstance(name, str) and name.strip() for name in names):
         expected = "names of columns" if wide else "the name of a column"
         raise InvalidInput(where, expected, shown(value), "write it in quotes")

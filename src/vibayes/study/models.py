@@ -136,7 +136,7 @@ def _problem(
     model, around = _model(table, where, common, around)
     reference = Reference(around, lambda each, path, kinds: declared(each, path, kinds, around))
     found = Mistakes()
-    values = {
+    values: dict[str, Any] = {
         key: found.attempt(fitted, value, arguments[key].hint, f"{where}.{key}", reference, arguments[key].default)
         for key, value in own.items()
         if key != "priors"

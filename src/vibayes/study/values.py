@@ -32,9 +32,11 @@ class Refer(Protocol):
 
     def made(self, value: Any, where: str, kinds: tuple[type, ...]) -> Any:
         """The object of one of these kinds that a table or a word stands for."""
+        ...
 
     def function(self, value: Any, where: str) -> Callable[..., Any]:
         """The function that a word stands for."""
+        ...
 
 
 def fitted(value: Any, hint: Any, where: str, refer: Refer, default: Any = None) -> Any:
