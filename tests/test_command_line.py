@@ -191,3 +191,14 @@ def test_a_reader_that_has_seen_enough_is_no_error():
     line = f"{sys.executable} -m vibayes.cli.app --help | head -n 1; echo ${{PIPESTATUS[0]}}"
     ended = subprocess.run(["bash", "-c", line], capture_output=True, text=True, env=environment, timeout=300)
     assert ended.stderr == "" and len(ended.stdout.splitlines()) == 2
+
+
+@pytest.mark.slow
+def test_a_parameter_that_nothing_depends_on_is_told(made, vibayes):
+    """A stop that is never reached, whose stiffness is therefore felt by nobody."""
+    stop = '{ type = "gap", stiffness = "k_stop", contact = 1e6 }, { type = "Damper"'
+    prior = 'k_stop = { type = "Uniform", low = 1.0, high = 2.0 }'
+    text = STUDY.replace('{ type = "Damper"', stop).replace("[simulation]", f"{prior}\n[simulation]")
+    (made / "stop.toml").write_text(text)
+    code, out, _ = vibayes("check", made / "stop.toml", "--json", "--no-figures", "--draws", 8)
+    assert code == 0 and [each for each in json.loads(out)["warnings"] if "depends on 'k_stop'" in each]

@@ -128,7 +128,7 @@ WRONG = {
     "seed = 7": ("seed = -7", r"seed: expected a whole number from 0"),
     'title = "A spring"': ("titel = 1", r"titel: expected a section .* got 'titel'; did you mean 'title'"),
     'input = "force"': ('input = "forse"', r"data.* got 'forse'; did you mean 'force'"),
-    'file = "piecewise.csv"': ('file = "piecewse.csv"', r"data.file: expected an existing.*did you mean 'piecewise.csv'"),
+    'file = "piecewise.csv"': ('file = "piecewse.csv"', r"data.file: expected an .*did you mean 'piecewise.csv'"),
     'on = "mass"': ('on = "mas"', r"structure.sensors.*'mas'; did you mean 'mass'"),
     'k = { type = "LogUniform"': ('kk = { type = "LogUniform"', r"model.priors: expected a prior for each of 'm', 'k'"),
     "[priors]": ("[priors", r"written.toml: expected TOML, got .*line 13"),

@@ -24,9 +24,10 @@ COUNT = int(os.environ.get("VIBAYES_FUZZ", "0")) or 300
 HEAVY = max(10, COUNT // 10)
 WORDS = [
     "Spring", "Uniform", "Structure.chain", "infer", "write_csv", "Element", "Posterior", "math:pi", "os:nothing",
-    "nan", "inf", "-inf", "0", "-1", "1e400", "99999999999999999999", "0xffffffffffffffffffff", "true", "[]", "{}", '""',
-    '"k"',     "[[[[[[1]]]]]]", "1979-05-27T07:32:00Z", "'''\n'''", '"\\u0000"', '"mass"', '"ground"', "[1, 'a', true]",
-    '{ type = "Spring" }', '{ type = "vibayes:Problem" }', "0.0", "1e-320", '"package.module:Name"', '"a:b:c"', '"Structure."',
+    "nan", "inf", "-inf", "0", "-1", "1e400", "99999999999999999999", "0xffffffffffffffffffff", "true", "[]", "{}",
+    '""', '"k"', "[[[[1]]]]", "1979-05-27T07:32:00Z", "'''\n'''", '"\\u0000"', '"mass"', '"ground"', "[1, 'a', true]",
+    '{ type = "Spring" }', '{ type = "vibayes:Problem" }', "0.0", "1e-320", '"package.module:Name"', '"a:b:c"',
+    '"Structure."',
 ]  # fmt: skip
 
 

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from vibayes.errors import InvalidInput
 from vibayes.identifiability import doubts as doubts_of_target
 from vibayes.identifiability import unfelt
 from vibayes.naming import quoted
 from vibayes.problem import Problem
 from vibayes.record import Record
 from vibayes.structure import Structure
-from vibayes.study.prior_responses import PriorResponses, prior_values, responses
+from vibayes.study.prior_responses import PriorResponses, meeting_constraints, prior_values, responses
 from vibayes.targets import ProblemTarget
 from vibayes.units import convert_values
 
@@ -23,6 +24,8 @@ _USUAL = {"m": 1.0, "m/s": 10.0, "m/s^2": 300.0}
 """Standard deviations beyond which vibrations in SI units are rare."""
 _PER_PERIOD = 4.0
 """Samples per period below which a record hardly tells what a mode does."""
+_PLACES, _MOVED = 6, 0.02
+"""Draws at which parameters are moved, and by which part of their priors' width."""
 _FAR = 3.0
 """Times beyond all draws of the priors."""
 _HABITS = {1000.0: "millimetres given as metres, or kN as N", 9.81: "multiples of g given as m/s²"}
@@ -89,7 +92,11 @@ def natural_frequencies(structure: Structure, values: dict[str, np.ndarray]) -> 
     """In Hz, of the structure at rest, (sets, masses); NaN where it is not stable."""
     found = []
     for number in range(len(next(iter(values.values()), [0]))):
-        bound = structure.bind({name: values[name][number] for name in structure.parameters})
+        try:
+            bound = structure.bind({name: values[name][number] for name in structure.parameters})
+        except InvalidInput:  # a draw that no structure can have
+            found.append(np.full(len(structure.masses), np.nan))
+            continue
         masses = np.array([float(mass) for mass in bound.masses])
         stiffness = np.asarray(bound.initial_stiffness())
         squares = np.linalg.eigvalsh(stiffness / np.sqrt(np.outer(masses, masses)))
@@ -144,26 +151,25 @@ def _habit(ratio: float) -> str:
 
 
 def _of_sensitivity(seed: int, problem: Problem) -> Iterator[str]:
-    """Of parameters that change no output, each varied over its prior while the others stay."""
-    names = problem.parameters
-    places = prior_values(seed, problem, 3)
-    sets = {name: [] for name in names}
-    for place in range(len(places[names[0]])):
-        for moved in (None, *names):
-            for name in names:
-                share = 0.2 if places[name][place] > float(np.asarray(problem.priors[name].icdf(0.5))) else 0.8
-                other = float(np.asarray(problem.priors[name].icdf(share)))
-                sets[name].append(other if name == moved else float(places[name][place]))
-    found = responses(seed, problem, {name: np.array(values) for name, values in sets.items()})
-    found = found.reshape(-1, len(names) + 1, *found.shape[1:])
-    change = np.abs(found[:, 1:] - found[:, :1])
-    size = np.nanmax(np.abs(found[:, :1]), axis=(2, 3))
-    felt = np.nanmax(np.where(np.isfinite(change), change, np.inf), axis=(2, 3)) > 1e-9 * size
-    unmoved = [name for name, any_felt in zip(names, felt.any(axis=0), strict=True) if not any_felt]
+    """Of parameters that change no output, each moved a little towards its median while the others stay."""
+    names, places = problem.parameters, prior_values(seed, problem, _PLACES)
+    count = len(places[names[0]])
+    sets = {name: np.tile(places[name], len(names) + 1).reshape(-1, count) for name in names}
+    for row, name in enumerate(names, start=1):
+        low, middle, high = (float(np.asarray(problem.priors[name].icdf(share))) for share in (0.1, 0.5, 0.9))
+        sets[name][row] += _MOVED * (high - low) * np.where(places[name] > middle, -1.0, 1.0)
+    flat = {name: each.ravel() for name, each in sets.items()}
+    allowed = meeting_constraints(problem, flat).reshape(-1, count)[1:]
+    found = responses(seed, problem, flat)
+    found = found.reshape(len(names) + 1, count, -1)
+    change, size = np.abs(found[1:] - found[0]).max(axis=2), np.abs(found[0]).max(axis=1)
+    known = allowed & np.isfinite(change)
+    felt = (known & (change > 1e-9 * size)).any(axis=1) | ~known.any(axis=1)
+    unmoved = [name for name, is_felt in zip(names, felt, strict=True) if not is_felt]
     if unmoved:
         yield (
-            f"no output of {problem.name!r} depends on {quoted(unmoved)} at {len(found)} draws of the priors: the "
-            "posterior would be the prior; fix such values, or add a sensor"
+            f"no output of {problem.name!r} depends on {quoted(unmoved)} at {count} draws of the priors: if it is so "
+            "everywhere, the posterior is the prior; fix such values, or add a sensor"
         )
 
 

@@ -54,9 +54,7 @@ def prior_values(seed: int, problem: Problem, draws: int) -> dict[str, np.ndarra
     """
     points = np.random.default_rng(seed).random((_TRIES, len(problem.priors)))
     values = values_at(problem, points)
-    allowed = np.ones(_TRIES, bool)
-    for number, constraint in enumerate(problem.constraints):
-        allowed &= require_mask(f"{problem.name}.constraints[{number}]", constraint, values, _TRIES)
+    allowed = meeting_constraints(problem, values)
     if not allowed.any():
         remedy = "widen the priors or drop a constraint"
         got = f"never in {_TRIES:,} draws"
@@ -65,8 +63,23 @@ def prior_values(seed: int, problem: Problem, draws: int) -> dict[str, np.ndarra
     return {name: value[chosen] for name, value in values.items()}
 
 
+def meeting_constraints(problem: Problem, values: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Which sets of parameters the constraints of a problem allow."""
+    count = len(next(iter(values.values())))
+    allowed = np.ones(count, bool)
+    for number, constraint in enumerate(problem.constraints):
+        allowed &= require_mask(f"{problem.name}.constraints[{number}]", constraint, values, count)
+    return allowed
+
+
 def prior_responses(seed: int, problem: Problem, draws: int = 24) -> PriorResponses:
-    """Responses of a model to draws of its priors, under the inputs of the record or of its random processes."""
+    """Responses of a model to draws of its priors, under the inputs of the record or of its random processes.
+
+    Args:
+        seed: of the draws.
+        problem: whose priors and inputs are taken.
+        draws: how many.
+    """
     values = prior_values(seed, problem, draws)
     if problem.of_backbones:
         return PriorResponses(problem, values, None)
@@ -86,8 +99,23 @@ def responses(seed: int, problem: Problem, values: Mapping[str, np.ndarray]) -> 
     if not own:
         once = np.asarray(simulate(structure, problem.excitation(), method=problem.method, states=False).outputs)
         return np.broadcast_to(once, (sets, *once.shape))
-    found = simulate(structure, problem.excitation(), own, method=problem.method, states=False, events=False)
+    try:
+        return _together(problem, own)
+    except InvalidInput:  # some draw is one that no structure can have; the others can
+        return np.concatenate([_alone(problem, {n: v[i : i + 1] for n, v in own.items()}) for i in range(sets)])
+
+
+def _together(problem: Problem, values: Mapping[str, np.ndarray]) -> np.ndarray:
+    model: Any = problem.model
+    found = simulate(model, problem.excitation(), values, method=problem.method, states=False, events=False)
     return np.asarray(found.outputs)
+
+
+def _alone(problem: Problem, values: Mapping[str, np.ndarray]) -> np.ndarray:
+    try:
+        return _together(problem, values)
+    except InvalidInput:
+        return np.full((1, *problem.motions.output.shape), np.nan)
 
 
 def _driven(seed: int, problem: Problem, values: Mapping[str, float]) -> np.ndarray:
