@@ -97,6 +97,15 @@ def test_a_study_without_models_has_the_one_of_its_structure(read):
     assert study.output.name == "written-run"
 
 
+def test_a_copy_elsewhere_reads_the_files_of_where_it_was(folder, tmp_path):
+    copy = tmp_path / "study.toml"
+    copy.write_text((folder / "frame.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"data.file"):
+        read_study(copy)
+    study = read_study(copy, beside=folder)
+    assert study.files == (folder / "frame.csv",) and study.output.parent == folder
+
+
 def test_hertz_become_radians(read, folder):
     text = (folder / "backbone.toml").read_text().replace('unit = "rad/s"', 'unit = "Hz"')
     hertz: Any = read(text).record

@@ -51,7 +51,7 @@ def test_every_part_of_a_study_in_the_documentation_can_be_read_with_the_first(f
         tables["data"] = BLOCKS[0]["data"] | part["data"]
     if "simulation" in part:
         assert _order(part["simulation"], Surroundings(folder)).seconds == 10.0
-    assert _study(folder / "any.toml", "", tables).problems
+    assert _study(folder / "any.toml", "", tables, folder).problems
 
 
 @pytest.mark.slow

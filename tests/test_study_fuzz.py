@@ -112,4 +112,4 @@ VALUES = st.recursive(
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(SECTIONS, VALUES)))
 def test_tables_of_anything_are_refused_in_our_words(tables):
     with pytest.raises(InvalidInput):
-        _study(Path("any.toml"), "", tables)
+        _study(Path("any.toml"), "", tables, Path())

@@ -66,7 +66,7 @@ class Study:
         return f"Study({self.title!r}: {models}; {self.record.samples} samples; {method}, seed {self.seed})"
 
 
-def read_study(path: PathLike) -> Study:
+def read_study(path: PathLike, beside: PathLike | None = None) -> Study:
     """Read and validate a study file.
 
     Files that it names lie beside it unless their paths say otherwise. Classes and functions that it names by import
@@ -74,6 +74,8 @@ def read_study(path: PathLike) -> Study:
 
     Args:
         path: of the file, in TOML.
+        beside: folder that names of files, modules and the output are of, for a copy that lies elsewhere; by default
+            that of the file.
 
     Raises:
         InvalidInput: the file cannot be used; every mistake that was found is named by the path of its key.
@@ -104,18 +106,18 @@ def read_study(path: PathLike) -> Study:
     """
     path, text = read_text(path)
     try:
-        return _study(path, text, tables_of(path.name, text))
+        return _study(path, text, tables_of(path.name, text), Path(beside or path.parent).absolute())
     except SeveralMistakes as problem:
         raise InvalidStudy(path, problem.mistakes) from None
 
 
-def _study(path: Path, text: str, tables: Mapping[str, Any]) -> Study:
+def _study(path: Path, text: str, tables: Mapping[str, Any], folder: Path) -> Study:
     found = Mistakes()
-    around = Surroundings(path.absolute().parent)
+    around = Surroundings(folder)
     found.attempt(require_known, "", tables, SECTIONS, "a section")
     title = found.attempt(_title, tables.get("title", path.stem))
     seed = found.attempt(_seed, tables.get("seed", 0))
-    output = found.attempt(_output, tables.get("output", {}), path)
+    output = found.attempt(_output, tables.get("output", {}), folder, path.stem)
     limits = found.attempt(_limits, tables.get("limits", {}))
     method = found.attempt(_method, tables.get("method"), around)
     data = found.attempt(data_of, tables, around)
@@ -139,13 +141,13 @@ def _seed(seed: Any) -> int:
     return seed
 
 
-def _output(table: Any, path: Path) -> Path:
+def _output(table: Any, beside: Path, stem: str) -> Path:
     table = require_table("output", table)
     require_known("output", table, ("folder",), "a key of [output]")
-    folder = table.get("folder", f"{path.stem}-run")
+    folder = table.get("folder", f"{stem}-run")
     if not isinstance(folder, str) or not folder.strip() or not folder.isprintable():
         raise InvalidInput("output.folder", "the name of a folder", shown(folder), 'write folder = "results"')
-    return path.absolute().parent / folder
+    return beside / folder
 
 
 def _limits(table: Any) -> Limits:
