@@ -1,0 +1,69 @@
+"""`vibayes check`: is the study sound, and what do its priors expect?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from vibayes.cli.speech import Json, Quiet, Speech
+
+if TYPE_CHECKING:
+    from vibayes.study import Study
+
+
+def check(
+    study: Annotated[Path, typer.Argument(help="Study file.")],
+    draws: Annotated[int, typer.Option(min=2, max=1000, help="Draws of the priors to simulate, per model.")] = 24,
+    figures: Annotated[bool, typer.Option(help="Draw data and prior predictions into the output folder.")] = True,
+    quiet: Quiet = False,
+    json: Json = False,
+) -> None:
+    """Validate a study, simulate draws of its priors, and say what looks wrong before hours are spent.
+
+    Warnings are about channels and units, sampling, priors that cannot reach the data, and parameters that the data
+    cannot tell. They do not change the exit code: only what cannot be run does.
+
+    Example: vibayes check test07.toml
+    """
+    from vibayes.study import read_study
+    from vibayes.study.doubts import all_doubts
+    from vibayes.study.prior_responses import prior_responses
+
+    speech = Speech(quiet, json)
+    read = read_study(study)
+    speech.say(f"{read.title}\n  data      {read.record!r}")
+    for problem in read.problems:
+        speech.say(f"  model     {problem.name}: {', '.join(problem.parameters)}")
+    speech.say(f"  method    {_method_of(read)}, seed {read.seed}")
+    priors = [prior_responses(read.seed, problem, draws) for problem in read.problems]
+    doubts = all_doubts(read.seed, read.record, priors)
+    for doubt in doubts:
+        speech.warn(doubt)
+    written = _draw(read, priors) if figures else []
+    for path in written:
+        speech.say(f"  figure    {path}")
+    speech.say("Sound, with warnings." if doubts else "Sound.")
+    speech.say(f"Next: vibayes identify {study}")
+    models = [{"name": each.name, "parameters": each.parameters} for each in read.problems]
+    speech.result({"study": study, "title": read.title, "models": models, "warnings": doubts, "figures": written})
+
+
+def _method_of(read: Study) -> str:
+    if read.method is not None:
+        return repr(read.method)
+    return "TemperedSMC by default" if any(each.likely for each in read.problems) else "FollowAndWeigh by default"
+
+
+def _draw(read: Study, priors: list[Any]) -> list[Path]:
+    from vibayes.cli.pictures import figure_of_priors
+    from vibayes.report import save
+
+    folder = read.output / "check"
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for number, prior in enumerate(priors):
+        if prior.outputs is not None:
+            written.append(save(figure_of_priors(prior), folder / f"prior_{number + 1}.png"))
+    return written

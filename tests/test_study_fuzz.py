@@ -1,0 +1,115 @@
+"""Whatever is done to a study file, reading it gives a study or one of our messages, and nothing else.
+
+`VIBAYES_FUZZ=5000` makes more mutations of each kind than the few hundred that every run of the tests makes.
+"""
+
+import os
+import random
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vibayes.errors import InvalidInput
+from vibayes.study import Study, read_study
+from vibayes.study.study import SECTIONS, _study
+
+sys.path.insert(0, str(Path(__file__).parent))
+from example_studies import LIGHT, STUDIES, laid_out
+
+COUNT = int(os.environ.get("VIBAYES_FUZZ", "0")) or 300
+HEAVY = max(10, COUNT // 10)
+WORDS = [
+    "Spring", "Uniform", "Structure.chain", "infer", "write_csv", "Element", "Posterior", "math:pi", "os:nothing",
+    "nan", "inf", "-inf", "0", "-1", "1e400", "99999999999999999999", "0xffffffffffffffffffff", "true", "[]", "{}",
+    '""', '"k"', "[[[[1]]]]", "1979-05-27T07:32:00Z", "'''\n'''", '"\\u0000"', '"mass"', '"ground"', "[1, 'a', true]",
+    '{ type = "Spring" }', '{ type = "vibayes:Problem" }', "0.0", "1e-320", '"package.module:Name"', '"a:b:c"',
+    '"Structure."',
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return laid_out(tmp_path_factory.mktemp("fuzzed"))
+
+
+def ends_well(folder: Path, content: bytes) -> bool:
+    """Whether a study came out; anything but one of our messages is an error of the test."""
+    path = folder / "mutated.toml"
+    path.write_bytes(content)
+    before = sorted(each.name for each in folder.iterdir())
+    try:
+        assert isinstance(read_study(path), Study)
+        good = True
+    except InvalidInput as problem:
+        assert re.match(r"\S.*: ", str(problem).splitlines()[0]) and "Traceback" not in str(problem)
+        good = False
+    assert sorted(each.name for each in folder.iterdir() if each.name != "__pycache__") == [
+        name for name in before if name != "__pycache__"
+    ]
+    return good
+
+
+def mutated(rng: random.Random, text: str) -> bytes:
+    """The text with one thing done to it that a person, an editor or a disk might do."""
+    lines = text.splitlines()
+    kind = rng.randrange(8)
+    line = rng.randrange(len(lines))
+    if kind == 0:  # a line gone
+        del lines[line]
+    elif kind == 1:  # a line twice, or elsewhere
+        lines.insert(rng.randrange(len(lines)), lines[line])
+    elif kind == 2:  # another value
+        lines[line] = re.sub(r"= *(.*)$", lambda _: f"= {rng.choice(WORDS)}", lines[line])
+    elif kind == 3:  # another value within a table
+        values = list(re.finditer(r'= ("[^"]*"|[-\d.e]+)', text))
+        chosen = rng.choice(values)
+        return (text[: chosen.start()] + f"= {rng.choice(WORDS)}" + text[chosen.end() :]).encode()
+    elif kind == 4:  # a word misspelt, or another one of the file
+        words = list(re.finditer(r"[A-Za-z_]\w+", text))
+        chosen, other = rng.choice(words), rng.choice(words)
+        spelt = other.group() if rng.random() < 0.5 else chosen.group()[:-1] + rng.choice("aeiouxyz")
+        return (text[: chosen.start()] + spelt + text[chosen.end() :]).encode()
+    elif kind == 5:  # bytes
+        content = bytearray(text.encode())
+        for _ in range(rng.randrange(1, 4)):
+            content[rng.randrange(len(content))] = rng.randrange(256)
+        return bytes(content)
+    elif kind == 6:  # cut off
+        return text.encode()[: rng.randrange(len(text))]
+    else:  # a key more
+        lines.insert(line, f"{rng.choice(['type', 'name', 'extra', 'low', 'a.b'])} = {rng.choice(WORDS)}")
+    return "\n".join(lines).encode()
+
+
+def test_mutations_of_studies_without_a_likelihood_end_in_a_study_or_in_our_words(folder):
+    rng, good = random.Random(1), 0
+    texts = [(folder / name).read_text(encoding="utf-8") for name in LIGHT]
+    for _ in range(COUNT):
+        good += ends_well(folder, mutated(rng, rng.choice(texts)))
+    assert 0 < good < COUNT  # some changes do no harm, most do
+
+
+def test_mutations_of_studies_with_a_likelihood_end_in_a_study_or_in_our_words(folder):
+    rng = random.Random(2)
+    texts = [(folder / name).read_text(encoding="utf-8") for name in STUDIES if name not in LIGHT]
+    for _ in range(HEAVY):
+        ends_well(folder, mutated(rng, rng.choice(texts)))
+
+
+KEYS = st.sampled_from(["type", "low", "high", "mass", "elements", "priors", "model", "structure", "data", "seed", "x"])
+VALUES = st.recursive(
+    st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.sampled_from(["Spring", "Uniform", "k"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@settings(max_examples=COUNT // 2, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(SECTIONS, VALUES)))
+def test_tables_of_anything_are_refused_in_our_words(tables):
+    with pytest.raises(InvalidInput):
+        _study(Path("any.toml"), "", tables, Path())
