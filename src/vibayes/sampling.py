@@ -13,6 +13,7 @@ import numpy as np
 
 from vibayes.errors import IdentifiabilityWarning
 from vibayes.identifiability import doubts, unfelt
+from vibayes.journal import Journal, Recall
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.progress import watched
@@ -27,11 +28,19 @@ def sampled(
     method: LikelihoodSampler,
     show: Callable[[Level], Any],
     spent: Callable[[Level], str],
-    start: float,
+    elapsed: Callable[[], float],
+    recalls: Sequence[Recall],
 ) -> Posterior:
     """One model after the other; what there is if a limit or the keyboard ends it."""
-    targets = [ProblemTarget(problem) for problem in problems]
-    return followed(targets, [partial(method.sample, rng)] * len(targets), show, spent, start)
+    targets = [ProblemTarget(each, remember=recall) for each, recall in zip(problems, recalls, strict=True)]
+    return followed(targets, [partial(method.sample, rng)] * len(targets), show, spent, elapsed)
+
+
+def stopwatch(journal: Journal | None = None) -> Callable[[], float]:
+    """Seconds since now; those of the part of the run that a journal recalls included."""
+    clock = time.perf_counter if journal is None else journal.elapsed
+    start = clock()
+    return lambda: clock() - start
 
 
 def followed(
@@ -39,7 +48,7 @@ def followed(
     runs: Sequence[Callable[[ProblemTarget], Iterator[Stage]]],
     show: Callable[[Level], Any],
     spent: Callable[[Level], str],
-    start: float,
+    elapsed: Callable[[], float],
 ) -> Posterior:
     """The stages of a run for each target, and the posterior of what they give."""
     doubted, guessed = (
@@ -54,14 +63,14 @@ def followed(
         for number, (target, run) in enumerate(zip(targets, runs, strict=True)):
             for stage in run(target):
                 samples[number] = stage.sample or samples[number]
-                yield _level(stage, targets, samples, number, start)
+                yield _level(stage, targets, samples, number, elapsed())
 
     trace, ended = watched(levels(), show, spent)
-    posterior = _posterior(targets, samples, trace, time.perf_counter() - start, ended)
+    posterior = _posterior(targets, samples, trace, elapsed(), ended)
     return replace(posterior, notes=(*posterior.notes, *doubted))
 
 
-def _level(stage: Stage, targets, samples, number: int, start: float) -> Level:
+def _level(stage: Stage, targets, samples, number: int, seconds: float) -> Level:
     return Level(
         stage=stage.name,
         model=targets[number].name,
@@ -71,7 +80,7 @@ def _level(stage: Stage, targets, samples, number: int, start: float) -> Level:
         particles=tuple(0 if sample is None else len(sample.flat) for sample in samples),
         probabilities=tuple(_probabilities(targets, samples)[0]),
         simulations=sum(target.count.simulations for target in targets),
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         done=(number + stage.done) / len(targets),
     )
 

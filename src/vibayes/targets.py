@@ -6,7 +6,7 @@ normal z has the prior.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, field
@@ -23,22 +23,24 @@ from vibayes.errors import InvalidInput
 from vibayes.filters.noise import noisier
 from vibayes.filters.recursion import BLOCK
 from vibayes.filters.verb import go_on, log_likelihoods, start
+from vibayes.journal import Arrays, Recall, always_computed
 from vibayes.problem import Problem
 from vibayes.simulation.cores import cores
 
 
 @dataclass
 class ProblemTarget:
-    """One problem, with a count of what it has cost."""
+    """One problem, with a count of what it has cost, and with what was computed of it before, if that was kept."""
 
     problem: Problem
     count: Count = field(default_factory=Count)
+    remember: Recall = always_computed
 
     def __post_init__(self) -> None:
         if not self.problem.likely:
             remedy = "give the noise of the outputs (Problem.noise), or use FollowAndWeigh()"
             raise InvalidInput(f"Problem {self.name!r}", "a model with a likelihood", "none", remedy)
-        self._filtering, self._steps = self.problem.filtering(), 0
+        self._filtering, self._steps, self._shares = self.problem.filtering(), 0, ()
 
     @property
     def name(self) -> str:
@@ -67,7 +69,10 @@ class ProblemTarget:
         result = np.full(len(points), -np.inf)
         if allowed.any():
             chosen = {name: value[allowed] for name, value in values.items()}
-            (result[allowed],) = self._in_parts(lambda some: (log_likelihoods(self._filtering, some),), (chosen,))
+            (result[allowed],) = self.recall(
+                "log-likelihood", (points[allowed],),
+                lambda: self._in_parts(lambda some: (log_likelihoods(self._filtering, some),), (chosen,)),
+            )  # fmt: skip
         self._tell(int(allowed.sum()), int(np.sum(allowed & ~np.isfinite(result))))
         return np.where(np.isfinite(result), result, -np.inf)
 
@@ -79,8 +84,12 @@ class ProblemTarget:
     def softened(self, share: float) -> ProblemTarget:
         """The same as if outputs had more noise: by a share of their root mean square."""
         other = copy(self)
-        other._filtering = noisier(self._filtering, share)
+        other._filtering, other._shares = noisier(self._filtering, share), (*self._shares, share)
         return other
+
+    def recall(self, kind: str, inputs: Sequence[Any], compute: Callable[[], Sequence[Any]]) -> Arrays:
+        """What was computed of this problem for these inputs before, if it was kept; else it is computed."""
+        return self.remember(f"{self.name}: {kind}", (np.asarray(self._shares, float), *inputs), compute)
 
     @property
     def samples(self) -> int:
@@ -90,7 +99,9 @@ class ProblemTarget:
     def begin(self, points: np.ndarray) -> tuple[np.ndarray, ...]:
         """What is carried along the record, before its first sample: arrays with one row per point."""
         values, allowed = self._allowed(points)
-        carried = self._in_parts(lambda some: start(self._filtering, some), (values,))
+        carried = self.recall(
+            "begin", (points,), lambda: self._in_parts(lambda some: start(self._filtering, some), (values,))
+        )
         carried[0][~allowed] = np.nan  # so that no increment is a number
         return carried
 
@@ -107,7 +118,9 @@ class ProblemTarget:
                 parts.append(np.asarray(totals)[:, : end - begin])
             return (np.concatenate(parts, axis=1), *carried)
 
-        increments, *after = self._in_parts(go, (self.values(points), *carried))
+        increments, *after = self.recall(
+            "follow", (points, *carried, first, last), lambda: self._in_parts(go, (self.values(points), *carried))
+        )
         self._steps += len(points) * (last - first)
         whole, self._steps = divmod(self._steps, self.samples)
         self._tell(whole, 0)
