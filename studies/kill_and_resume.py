@@ -117,7 +117,7 @@ def by_backbone() -> vb.Problem:
 
 CASES: dict[str, tuple[Callable[[], Any], Any]] = {
     "FollowAndWeigh, distance": (by_distance, vb.FollowAndWeigh(fits=10, particles=60, draws=200)),
-    "FollowAndWeigh, simulation": (by_simulation, vb.FollowAndWeigh(fits=4, searches=1, particles=40, draws=100)),
+    "FollowAndWeigh, simulation": (by_simulation, vb.FollowAndWeigh(fits=10, searches=2, particles=40, draws=100)),
     "ABCNestedSampling, distance": (by_distance, vb.ABCNestedSampling(n_s=60)),
     "ABCSMC, distance": (by_distance, vb.ABCSMC(particles=60, threshold=20.0)),
     "ABCRejection, distance": (by_distance, vb.ABCRejection(threshold=50.0, particles=100)),

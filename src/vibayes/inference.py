@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import jax
@@ -153,7 +154,12 @@ def _recalls(journal: Journal | None, key: Any, problems: Sequence[Problem], met
 def listener(progress: Any, problems: Sequence[Problem]) -> Callable[[Level], Any]:
     """What is called with every level."""
     if progress is True:
-        return Progress([problem.name for problem in problems], sys.stderr)
+        names = [problem.name for problem in problems]
+        if sys.stderr.isatty() and find_spec("rich") is not None:
+            from vibayes.live import LiveProgress  # a package that the core does without
+
+            return LiveProgress(names, sys.stderr)
+        return Progress(names, sys.stderr)
     return progress if callable(progress) else (lambda level: None)
 
 

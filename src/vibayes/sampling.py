@@ -17,9 +17,13 @@ from vibayes.journal import Journal, Recall
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.progress import watched
+from vibayes.samplers.diagnostics import rhat_of_groups
 from vibayes.samplers.likely import LikelihoodSampler, Sample, Stage
 from vibayes.samplers.shapes import Draws, probabilities_of
 from vibayes.targets import ProblemTarget
+
+_FEWEST = 10
+"""Draws of a chain before which nothing can be said of it."""
 
 
 def sampled(
@@ -82,7 +86,16 @@ def _level(stage: Stage, targets, samples, number: int, seconds: float) -> Level
         simulations=sum(target.count.simulations for target in targets),
         seconds=seconds,
         done=(number + stage.done) / len(targets),
+        rhat=_rhat(stage),
     )
+
+
+def _rhat(stage: Stage) -> float:
+    """Whether chains agree so far: the largest R-hat of all unknowns."""
+    if stage.sample is None or stage.name not in ("draw", "done"):
+        return np.nan
+    chains, draws = stage.sample.points.shape[:2]
+    return float(np.max(rhat_of_groups(stage.sample.points))) if chains > 1 and draws >= _FEWEST else np.nan
 
 
 def _probabilities(targets, samples) -> tuple[np.ndarray, np.ndarray]:
