@@ -86,7 +86,8 @@ def infer(
         if limit is not None and not limit > 0:
             raise InvalidInput(f"infer.{name}", "a positive number", repr(limit), "leave it out for no limit")
     rng = _generator(key)
-    elapsed, recalls = stopwatch(journal), _recalls(journal, key, problems, method)
+    recalls = _recalls(journal, key, problems, method)
+    elapsed = stopwatch(journal)
     show = listener(progress, problems)
     limits = partial(_spent, max_simulations=max_simulations, max_seconds=max_seconds)
     if isinstance(method, LikelihoodSampler):
