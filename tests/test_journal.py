@@ -256,7 +256,7 @@ def test_time_goes_on_where_it_was(tmp_path, monkeypatch):
 def test_fingerprints_tell_problems_and_settings_apart_but_not_places_in_memory():
     record = vb.Record.from_arrays(rate=10.0, output={"x": np.arange(20.0)})
 
-    def problem(high=3.0, name="", spring="k", record=record):
+    def problem(high=3.0, name="", spring: str | float = "k", record=record):
         structure = vb.Structure.single_dof(1.0, [vb.Spring(spring)], sensors=[vb.Displacement("mass")])
         priors = {"k": vb.Uniform(1.0, high), "s": vb.Uniform(0.1, 1.0)}
         structure = structure.driven_by(vb.WhiteNoise(1.0))

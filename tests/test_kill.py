@@ -7,6 +7,7 @@ import sys
 import warnings
 from functools import cache
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
 import pytest
@@ -17,9 +18,9 @@ from vibayes.journal import Journal
 from vibayes.samplers.likely import finished
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "studies"))
-import kill_and_resume as study
+import kill_and_resume as study  # type: ignore[import-not-found]
 
-KEEP = {"worth_keeping": np.inf}
+KEEP: Any = {"worth_keeping": np.inf}
 QUICK = [name for name in study.CASES if name.endswith("distance")]
 SLOW = ["IBIS, solver", "Metropolis, filter", "TemperedSMC, solver", "TemperedSMC, backbone"]
 
@@ -33,11 +34,14 @@ class Ending(Journal):
 
     left = 10**9
 
-    def _append(self, *frame):
+    def _append(self, key, arrays, seconds):
         if not self.left:
             raise Ended
         self.left -= 1
-        super()._append(*frame)
+        super()._append(key, arrays, seconds)
+
+    def __enter__(self) -> Self:
+        return self
 
 
 @cache

@@ -13,3 +13,6 @@ class RefusedRun(InvalidInput):
         >>> str(RefusedRun("the run 'a'", "a run of its own", "one that is in use", "wait until it has ended"))
         "the run 'a': expected a run of its own, got one that is in use; wait until it has ended."
     """
+
+    exit_code = 4
+    """For the shell."""
