@@ -5,6 +5,7 @@ The i-th coordinate of a point is the share of the i-th prior that lies below th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -15,6 +16,7 @@ import numpy as np
 from vibayes.constraints import Increasing, require_mask
 from vibayes.distance import NMSE
 from vibayes.errors import InvalidInput
+from vibayes.journal import Recall, always_computed
 from vibayes.problem import Problem
 from vibayes.simulation import simulate
 from vibayes.simulation.cores import cores
@@ -40,10 +42,11 @@ class Count:
 
 @dataclass
 class ProblemCandidate:
-    """One problem, with a count of what it has cost."""
+    """One problem, with a count of what it has cost, and with what was computed of it before, if that was kept."""
 
     problem: Problem
     count: Count = field(default_factory=Count)
+    remember: Recall = always_computed
 
     def __post_init__(self) -> None:
         of_structure = isinstance(self.problem.model, Structure)
@@ -111,8 +114,7 @@ class ProblemCandidate:
         """Distance of every point; infinite beyond the limit, where a simulation may stop."""
         if not len(points):
             return np.empty(0)
-        distances, failed, message = self._judge(self.values(points), limit)
-        self._tally(failed, message)
+        distances = self._recall("judge", self._judge, points, limit)
         return np.where(distances <= limit, distances, np.inf)
 
     def errors(self, points: np.ndarray, samples: int) -> np.ndarray:
@@ -120,14 +122,20 @@ class ProblemCandidate:
 
         NaN for points that could not be simulated.
         """
-        errors, failed, message = self._errors(self.values(points), samples)
-        self._tally(failed, message)
-        return errors
+        return self._recall("errors", self._errors, points, samples)
 
-    def _tally(self, failed: np.ndarray, message: str) -> None:
+    def _recall(self, kind: str, compute: Callable[..., tuple[Any, ...]], points: np.ndarray, until: float):
+        """What is found at the points, of which those that fail are counted, whether or not it was found before."""
+
+        def computed():
+            found, failed, message = compute(self.values(points), until)
+            return found, failed, np.frombuffer(message.encode(), np.uint8)
+
+        found, failed, message = self.remember(f"{self.name}: {kind}", (points, until), computed)
         self.count.simulations += len(failed)
         self.count.failures += int(failed.sum())
-        self.count.first_failure = self.count.first_failure or message
+        self.count.first_failure = self.count.first_failure or message.tobytes().decode()
+        return found
 
     def adopt(self, rng: np.random.Generator, other: Any, points: np.ndarray) -> np.ndarray:
         """Points of another model as points of this one.

@@ -27,7 +27,7 @@ def keep_compiled_programs() -> Path | None:
     if wish.lower() == "off" or jax.config.jax_compilation_cache_dir is not None:  # type: ignore[attr-defined]
         return None
     # Machine code is for one kind of processor: a home directory may be shared by several.
-    folder = (Path(wish) if wish else _cache_home() / "vibayes") / _processor()
+    folder = (Path(wish) if wish else _cache_home() / "vibayes") / processor()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -49,7 +49,7 @@ def _cache_home() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
-def _processor() -> str:
+def processor() -> str:
     """A name for what this processor can do."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import jax
@@ -14,6 +14,8 @@ import numpy as np
 
 from vibayes.candidates import ProblemCandidate
 from vibayes.errors import InvalidInput
+from vibayes.fingerprint import fingerprint
+from vibayes.journal import Journal, Recall, always_computed
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.progress import Progress, watched
@@ -21,7 +23,7 @@ from vibayes.samplers import FollowAndWeigh, TemperedSMC
 from vibayes.samplers.likely import LikelihoodSampler
 from vibayes.samplers.search import from_prior
 from vibayes.samplers.shapes import Sampler, Snapshot
-from vibayes.sampling import sampled
+from vibayes.sampling import sampled, stopwatch
 
 _TRIES = 1000
 """Draws among which the constraints must be met at least once, times the rounds of `from_prior`."""
@@ -35,6 +37,7 @@ def infer(
     max_simulations: int | None = None,
     max_seconds: float | None = None,
     progress: bool | Callable[[Level], None] = False,
+    journal: Journal | None = None,
 ) -> Posterior:
     """Compare models of one record and find their parameters.
 
@@ -45,6 +48,8 @@ def infer(
         max_simulations: end the run after about so many, with what there is.
         max_seconds: likewise.
         progress: show what happens on the terminal, or a function that is called with every level.
+        journal: keeps what was computed; a run that was killed, and is called again with the same arguments, goes on
+            from there and ends with the same draws. ``max_seconds`` counts both parts.
 
     Returns:
         Probabilities of the models with standard errors, and weighted draws of their parameters. A run that was
@@ -81,23 +86,23 @@ def infer(
         if limit is not None and not limit > 0:
             raise InvalidInput(f"infer.{name}", "a positive number", repr(limit), "leave it out for no limit")
     rng = _generator(key)
-    start = time.perf_counter()
+    recalls = _recalls(journal, key, problems, method)
+    elapsed = stopwatch(journal)
     show = listener(progress, problems)
     limits = partial(_spent, max_simulations=max_simulations, max_seconds=max_seconds)
     if isinstance(method, LikelihoodSampler):
-        return sampled(rng, problems, method, show, limits, start)
-    candidates = [ProblemCandidate(problem) for problem in problems]
+        return sampled(rng, problems, method, show, limits, elapsed, recalls)
+    candidates = [ProblemCandidate(each, remember=recall) for each, recall in zip(problems, recalls, strict=True)]
     _require_possible(candidates)
     last: Snapshot | None = None
 
     def levels():
         nonlocal last
         for last in method.levels(rng, candidates):
-            yield _level(last, candidates, start)
+            yield _level(last, candidates, elapsed())
 
     trace, ended = watched(levels(), show, limits)
-    seconds = time.perf_counter() - start
-    return _posterior(candidates, last, trace, seconds, ended)
+    return _posterior(candidates, last, trace, elapsed(), ended)
 
 
 def _require_problems(problems: Any) -> tuple[Problem, ...]:
@@ -138,14 +143,28 @@ def _generator(key: Any) -> np.random.Generator:
         raise InvalidInput("infer.key", "a whole number or a JAX key", repr(key), "write infer(0, ...)") from None
 
 
+def _recalls(journal: Journal | None, key: Any, problems: Sequence[Problem], method: Any) -> list[Recall]:
+    """For each problem; what was kept for another problem, key or setting of the method is not found."""
+    if journal is None:
+        return [always_computed] * len(problems)
+    if not isinstance(journal, Journal):
+        raise InvalidInput("infer.journal", "a Journal", repr(journal), 'write journal=Journal("journal.bin")')
+    return [journal.recalling(fingerprint(_generator(key).random(), problem, method)) for problem in problems]
+
+
 def listener(progress: Any, problems: Sequence[Problem]) -> Callable[[Level], Any]:
     """What is called with every level."""
     if progress is True:
-        return Progress([problem.name for problem in problems], sys.stderr)
+        names = [problem.name for problem in problems]
+        if sys.stderr.isatty() and find_spec("rich") is not None:
+            from vibayes.live import LiveProgress  # a package that the core does without
+
+            return LiveProgress(names, sys.stderr)
+        return Progress(names, sys.stderr)
     return progress if callable(progress) else (lambda level: None)
 
 
-def _level(snapshot: Snapshot, candidates: Sequence[ProblemCandidate], start: float) -> Level:
+def _level(snapshot: Snapshot, candidates: Sequence[ProblemCandidate], seconds: float) -> Level:
     return Level(
         stage=snapshot.stage,
         model="" if snapshot.model is None else candidates[snapshot.model].name,
@@ -155,7 +174,7 @@ def _level(snapshot: Snapshot, candidates: Sequence[ProblemCandidate], start: fl
         particles=tuple(len(draws.points) for draws in snapshot.draws),
         probabilities=tuple(float(p) for p in snapshot.probabilities),
         simulations=sum(candidate.count.simulations for candidate in candidates),
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         done=float(snapshot.done),
     )
 

@@ -134,6 +134,8 @@ class Level:
     seconds: float
     done: float = float("nan")
     """Share of the work, as far as can be said."""
+    rhat: float = float("nan")
+    """Largest R-hat of the parameters so far, of a method that has chains."""
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vibayes.candidates import outputs_of_function, outputs_of_structure
+from vibayes.candidates import outputs_of_function
 from vibayes.distance import NMSE
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Sampled
@@ -132,13 +132,12 @@ def predict(
     if random:
         outputs, message = _under_new_inputs(jax.random.fold_in(key, 1), problem, shown, together), ""
         outputs[-1] = np.nan
-    elif problem.likely:
+    elif isinstance(problem.model, Structure):
         begins = _begins(problem, together) if record is None else {}
         signal = Sampled(shown.input, shown.rate, problem.hold)
         outputs, message = _simulated(problem, signal, together, begins), ""
     else:
-        problem = replace(problem, record=shown)
-        outputs, message = _outputs(problem, together)
+        outputs, message = outputs_of_function(problem)(together)
     good = np.all(np.isfinite(outputs[:-1]), axis=(1, 2))
     if not good.any():
         got = f"{draws} failures" + (f", the first: {message}" if message else "")
@@ -182,12 +181,6 @@ def _require_like(problem: Problem, record: Record) -> Record:
 def _structure(problem: Problem) -> Structure:
     assert isinstance(problem.model, Structure)
     return problem.model
-
-
-def _outputs(problem: Problem, values: dict[str, np.ndarray]) -> tuple[np.ndarray, str]:
-    """Of every set, and what the first that failed said."""
-    outputs_of = outputs_of_structure if isinstance(problem.model, Structure) else outputs_of_function
-    return outputs_of(problem)(values)
 
 
 def _under_new_inputs(key: Any, problem: Problem, record: Record, values: dict[str, np.ndarray]) -> np.ndarray:

@@ -1,4 +1,7 @@
-"""Live progress of an inference: one line that is rewritten on a terminal, and now and then a line elsewhere."""
+"""Progress of an inference: a picture on a terminal (`live`), and now and then a line elsewhere.
+
+Without the package rich, a terminal gets one line that is rewritten.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,15 @@ from vibayes.posterior import Level
 _EVERY = {True: 0.2, False: 10.0}
 """Seconds between lines, on a terminal and elsewhere."""
 
+INTERRUPTED = "interrupted from the keyboard: this is what there was"
+"""The note of a run that was ended so."""
+
 _SAYABLE = 0.05
 """Share of the work before which nothing can be said of the rest."""
 
 
 class Progress:
-    """Shows levels as they come."""
+    """Shows levels as lines, as they come."""
 
     def __init__(self, names: Sequence[str], stream: TextIO):
         self._names, self._stream, self._live = names, stream, stream.isatty()
@@ -53,10 +59,9 @@ def watched(
             if not over and (ended := spent(level)):
                 return trace, ended
     except KeyboardInterrupt:
-        return trace, "interrupted from the keyboard: this is what there was"
+        return trace, INTERRUPTED
     finally:
-        if isinstance(show, Progress):
-            show.close()
+        getattr(show, "close", lambda: None)()
     return trace, ""
 
 
@@ -71,9 +76,15 @@ def line_of(level: Level, names: Sequence[str]) -> str:
         far = ""
     models = "  " + ", ".join(known) if known else ""
     rate = f"accepted {100 * level.acceptance:.0f} %, " if level.acceptance == level.acceptance else ""
-    left = f", {remaining(level)}" if _SAYABLE < level.done < 1.0 else ""
+    rate += f"R-hat {level.rhat:.2f}, " if level.rhat == level.rhat else ""
+    left = f", {remaining(level)}" if sayable(level) else ""
     cost = f"{level.simulations:,} simulations{left}"
     return f"{level.seconds:6.1f} s  {level.stage:<8} {where}{far}{rate}{cost}{models}"
+
+
+def sayable(level: Level) -> bool:
+    """Whether enough was done to say something of the rest."""
+    return _SAYABLE < level.done < 1.0
 
 
 def remaining(level: Level) -> str:

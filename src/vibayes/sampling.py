@@ -13,12 +13,17 @@ import numpy as np
 
 from vibayes.errors import IdentifiabilityWarning
 from vibayes.identifiability import doubts, unfelt
+from vibayes.journal import Journal, Recall
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.progress import watched
+from vibayes.samplers.diagnostics import rhat_of_groups
 from vibayes.samplers.likely import LikelihoodSampler, Sample, Stage
 from vibayes.samplers.shapes import Draws, probabilities_of
 from vibayes.targets import ProblemTarget
+
+_FEWEST = 10
+"""Draws of a chain before which nothing can be said of it."""
 
 
 def sampled(
@@ -27,11 +32,19 @@ def sampled(
     method: LikelihoodSampler,
     show: Callable[[Level], Any],
     spent: Callable[[Level], str],
-    start: float,
+    elapsed: Callable[[], float],
+    recalls: Sequence[Recall],
 ) -> Posterior:
     """One model after the other; what there is if a limit or the keyboard ends it."""
-    targets = [ProblemTarget(problem) for problem in problems]
-    return followed(targets, [partial(method.sample, rng)] * len(targets), show, spent, start)
+    targets = [ProblemTarget(each, remember=recall) for each, recall in zip(problems, recalls, strict=True)]
+    return followed(targets, [partial(method.sample, rng)] * len(targets), show, spent, elapsed)
+
+
+def stopwatch(journal: Journal | None = None) -> Callable[[], float]:
+    """Seconds since now; those of the part of the run that a journal recalls included."""
+    clock = time.perf_counter if journal is None else journal.elapsed
+    start = clock()
+    return lambda: clock() - start
 
 
 def followed(
@@ -39,7 +52,7 @@ def followed(
     runs: Sequence[Callable[[ProblemTarget], Iterator[Stage]]],
     show: Callable[[Level], Any],
     spent: Callable[[Level], str],
-    start: float,
+    elapsed: Callable[[], float],
 ) -> Posterior:
     """The stages of a run for each target, and the posterior of what they give."""
     doubted, guessed = (
@@ -54,14 +67,14 @@ def followed(
         for number, (target, run) in enumerate(zip(targets, runs, strict=True)):
             for stage in run(target):
                 samples[number] = stage.sample or samples[number]
-                yield _level(stage, targets, samples, number, start)
+                yield _level(stage, targets, samples, number, elapsed())
 
     trace, ended = watched(levels(), show, spent)
-    posterior = _posterior(targets, samples, trace, time.perf_counter() - start, ended)
+    posterior = _posterior(targets, samples, trace, elapsed(), ended)
     return replace(posterior, notes=(*posterior.notes, *doubted))
 
 
-def _level(stage: Stage, targets, samples, number: int, start: float) -> Level:
+def _level(stage: Stage, targets, samples, number: int, seconds: float) -> Level:
     return Level(
         stage=stage.name,
         model=targets[number].name,
@@ -71,9 +84,18 @@ def _level(stage: Stage, targets, samples, number: int, start: float) -> Level:
         particles=tuple(0 if sample is None else len(sample.flat) for sample in samples),
         probabilities=tuple(_probabilities(targets, samples)[0]),
         simulations=sum(target.count.simulations for target in targets),
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         done=(number + stage.done) / len(targets),
+        rhat=_rhat(stage),
     )
+
+
+def _rhat(stage: Stage) -> float:
+    """Whether chains agree so far: the largest R-hat of all unknowns."""
+    if stage.sample is None or stage.name not in ("draw", "done"):
+        return np.nan
+    chains, draws = stage.sample.points.shape[:2]
+    return float(np.max(rhat_of_groups(stage.sample.points))) if chains > 1 and draws >= _FEWEST else np.nan
 
 
 def _probabilities(targets, samples) -> tuple[np.ndarray, np.ndarray]:

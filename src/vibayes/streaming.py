@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -17,7 +16,7 @@ from vibayes.inference import listener
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.record import Record
 from vibayes.samplers.ibis import State
-from vibayes.sampling import followed
+from vibayes.sampling import followed, stopwatch
 from vibayes.targets import ProblemTarget
 
 
@@ -48,7 +47,7 @@ def update(posterior: Posterior, more: Record, *, progress: bool | Callable[[Lev
         >>> vb.update(posterior, rest).selected.problem.record.samples
         60
     """
-    start = time.perf_counter()
+    elapsed = stopwatch()
     models = [_require_stream(model) for model in posterior.models]
     targets, runs = [], []
     for model, state in models:
@@ -57,7 +56,7 @@ def update(posterior: Posterior, more: Record, *, progress: bool | Callable[[Lev
         targets.append(ProblemTarget(problem, count))
         runs.append(partial(state.method.proceed, copy.deepcopy(state)))
     show = listener(progress, [target.problem for target in targets])
-    found = followed(targets, runs, show, lambda level: "", start)
+    found = followed(targets, runs, show, lambda level: "", elapsed)
     return replace(found, trace=(*posterior.trace, *found.trace), seconds=posterior.seconds + found.seconds)
 
 

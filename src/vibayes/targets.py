@@ -6,7 +6,7 @@ normal z has the prior.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, field
@@ -23,22 +23,24 @@ from vibayes.errors import InvalidInput
 from vibayes.filters.noise import noisier
 from vibayes.filters.recursion import BLOCK
 from vibayes.filters.verb import along, go_on, log_likelihoods, start
+from vibayes.journal import Arrays, Recall, always_computed
 from vibayes.problem import Problem
 from vibayes.simulation.cores import cores
 
 
 @dataclass
 class ProblemTarget:
-    """One problem, with a count of what it has cost."""
+    """One problem, with a count of what it has cost, and with what was computed of it before, if that was kept."""
 
     problem: Problem
     count: Count = field(default_factory=Count)
+    remember: Recall = always_computed
 
     def __post_init__(self) -> None:
         if not self.problem.likely:
             remedy = "give the noise of the outputs (Problem.noise), or use FollowAndWeigh()"
             raise InvalidInput(f"Problem {self.name!r}", "a model with a likelihood", "none", remedy)
-        self._filtering, self._steps = self.problem.filtering(), 0
+        self._filtering, self._steps, self._shares = self.problem.filtering(), 0, ()
 
     @property
     def name(self) -> str:
@@ -65,23 +67,28 @@ class ProblemTarget:
         """Of all points; minus infinity where a constraint is broken or the filter fails."""
         # The program of the increments serves both, where there are any: it is compiled once.
         total = (lambda *given: np.asarray(along(*given)).sum(axis=1)) if self.softens else log_likelihoods
-        found = self._computed(points, (), total)
+        found = self._computed("log-likelihood", points, (), total)
         self._tell(len(points) - int(np.sum(np.isneginf(found))), int(np.sum(np.isnan(found))))
         return np.where(np.isfinite(found), found, -np.inf)
 
     def increments(self, points: np.ndarray) -> np.ndarray:
         """Of the log-likelihood with every sample, (points, samples); minus infinity likewise."""
-        found = self._computed(points, (self.samples,), along)
+        found = self._computed("increments", points, (self.samples,), along)
         self._tell(len(points), 0)
         return np.where(np.isfinite(found), found, -np.inf)
 
-    def _computed(self, points: np.ndarray, shape: tuple[int, ...], compute: Callable[..., Any]) -> np.ndarray:
+    def _computed(
+        self, kind: str, points: np.ndarray, shape: tuple[int, ...], compute: Callable[..., Any]
+    ) -> np.ndarray:
         """Numbers of all points; minus infinity where a constraint is broken, and NaN where the filter fails."""
         values, allowed = self._allowed(points)
         result = np.full((len(points), *shape), -np.inf)
         if allowed.any():
             chosen = {name: value[allowed] for name, value in values.items()}
-            (found,) = self._in_parts(lambda some: (compute(self._filtering, some),), (chosen,))
+            (found,) = self.recall(
+                kind, (points[allowed],),
+                lambda: self._in_parts(lambda some: (compute(self._filtering, some),), (chosen,)),
+            )  # fmt: skip
             result[allowed] = np.where(np.isfinite(found), found, np.nan)
         return result
 
@@ -93,8 +100,12 @@ class ProblemTarget:
     def softened(self, share: float) -> ProblemTarget:
         """The same as if outputs had more noise: by a share of their root mean square."""
         other = copy(self)
-        other._filtering = noisier(self._filtering, share)
+        other._filtering, other._shares = noisier(self._filtering, share), (*self._shares, share)
         return other
+
+    def recall(self, kind: str, inputs: Sequence[Any], compute: Callable[[], Sequence[Any]]) -> Arrays:
+        """What was computed of this problem for these inputs before, if it was kept; else it is computed."""
+        return self.remember(f"{self.name}: {kind}", (np.asarray(self._shares, float), *inputs), compute)
 
     @property
     def samples(self) -> int:
@@ -104,7 +115,9 @@ class ProblemTarget:
     def begin(self, points: np.ndarray) -> tuple[np.ndarray, ...]:
         """What is carried along the record, before its first sample: arrays with one row per point."""
         values, allowed = self._allowed(points)
-        carried = self._in_parts(lambda some: start(self._filtering, some), (values,))
+        carried = self.recall(
+            "begin", (points,), lambda: self._in_parts(lambda some: start(self._filtering, some), (values,))
+        )
         carried[0][~allowed] = np.nan  # so that no increment is a number
         return carried
 
@@ -121,7 +134,9 @@ class ProblemTarget:
                 parts.append(np.asarray(totals)[:, : end - begin])
             return (np.concatenate(parts, axis=1), *carried)
 
-        increments, *after = self._in_parts(go, (self.values(points), *carried))
+        increments, *after = self.recall(
+            "follow", (points, *carried, first, last), lambda: self._in_parts(go, (self.values(points), *carried))
+        )
         self._steps += len(points) * (last - first)
         whole, self._steps = divmod(self._steps, self.samples)
         self._tell(whole, 0)

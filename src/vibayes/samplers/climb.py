@@ -17,7 +17,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from vibayes.samplers.likely import Likely, Softening, likelihoods, log_prior
+from vibayes.samplers.likely import Likely, Softening, likelihoods, log_prior, recalled
 
 _LENGTHS = 3.0 ** np.arange(1, -7, -1)
 """Tried along a direction."""
@@ -170,7 +170,9 @@ def _slopes(target: Likely, most: int) -> Callable[[np.ndarray, np.ndarray], np.
 
         def slopes(points: np.ndarray, widths: np.ndarray) -> np.ndarray:
             # Fewer climbers must not mean to compile again, which takes longer than all of their steps.
-            return np.nan_to_num(np.asarray(compiled(np.resize(points, (most, points.shape[1])))[: len(points)]))
+            filled = np.resize(points, (most, points.shape[1]))
+            (found,) = recalled(target, "slopes", (filled,), lambda: (compiled(filled),))
+            return np.nan_to_num(np.asarray(found)[: len(points)])
     else:
 
         def slopes(points: np.ndarray, widths: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ of the parameter: its value is icdf(Φ(z)), Φ being the normal cumulative distr
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -161,6 +161,12 @@ def likelihoods(target: Likely, points: np.ndarray) -> np.ndarray:
         remedy = "return one number per point"
         raise InvalidInput(f"log_likelihood of {target.name!r}", f"shape ({len(points)},)", str(values.shape), remedy)
     return np.where(np.isfinite(values), values, -np.inf)
+
+
+def recalled(target: Likely, kind: str, inputs: Sequence[Any], compute: Callable[[], Sequence[Any]]) -> Sequence[Any]:
+    """What a sampler computes of a target without asking it for likelihoods: from before, if the target has kept it."""
+    remember = getattr(target, "recall", None)
+    return compute() if remember is None else remember(kind, inputs, compute)
 
 
 def log_prior(points: np.ndarray) -> np.ndarray:

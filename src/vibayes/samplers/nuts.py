@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.samplers.likely import Likely, Sample, Stage, within
+from vibayes.samplers.likely import Likely, Sample, Stage, recalled, within
 from vibayes.samplers.settings import require_counts, require_within
 from vibayes.samplers.tempered import TemperedSMC
 
@@ -68,7 +68,7 @@ class NUTS:
         if target.traceable is None:
             remedy = "use AdaptiveMetropolis or TemperedSMC, which need no gradients"
             raise InvalidInput(f"model {target.name!r}", "a likelihood that JAX can trace", "none", remedy)
-        chunk = _program(blackjax, target.traceable, self.acceptance, self.max_doublings)
+        chunk = _program(blackjax, target, self.acceptance, self.max_doublings)
         particles = max(self.particles, _PER_UNKNOWN * target.size, self.chains)
         begun = None
         for stage in within(0.0, 0.2, TemperedSMC(particles).sample(rng, target)):
@@ -119,8 +119,10 @@ class _Done(NamedTuple):
     step: Any
 
 
-def _program(blackjax: Any, traceable: Callable, acceptance: float, max_doublings: int) -> Callable[..., _Done]:
+def _program(blackjax: Any, target: Likely, acceptance: float, max_doublings: int) -> Callable[..., _Done]:
     """A chunk of steps of all chains, compiled."""
+    traceable = target.traceable
+    assert traceable is not None
     kernel = blackjax.nuts.build_kernel()
     first, better, settled = blackjax.adaptation.step_size.dual_averaging_adaptation(acceptance)
 
@@ -157,7 +159,9 @@ def _program(blackjax: Any, traceable: Callable, acceptance: float, max_doubling
     compiled = jax.jit(chunk)
 
     def run(key, chains, step, origin, factor, adapt) -> _Done:
-        return _Done(*(np.asarray(each) for each in compiled(key, chains, step, origin, factor, adapt)))
+        given = (jax.random.key_data(key), chains, step, origin, factor, adapt)
+        done = recalled(target, "no U-turn", given, lambda: compiled(key, *given[1:]))
+        return _Done(*(np.asarray(each) for each in done))
 
     return run
 

@@ -1,0 +1,71 @@
+"""Results of runs as commands tell them: lines for people, plain numbers for programs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from vibayes.cli.speech import Speech
+from vibayes.posterior import ModelPosterior, Posterior
+from vibayes.runs import Run
+
+_SHARE = 0.9
+
+
+def told(run: Run, posterior: Posterior, speech: Speech) -> None:
+    """What came of a run, and where it is."""
+    speech.say(posterior.summary())
+    speech.say()
+    speech.say(f"Posterior: {run.folder / 'posterior.nc'}")
+    if run.state == "interrupted":
+        speech.say(f"Interrupted; go on with: vibayes resume {run.folder}")
+    else:
+        speech.say(f"A page to forward: vibayes report {run.folder}")
+    speech.result({"folder": str(run.folder), "state": run.state, **results_of(posterior)})
+
+
+def results_of(posterior: Posterior) -> dict[str, Any]:
+    """A posterior in numbers that JSON can hold; None for what is not known."""
+    return {
+        "models": [model_of(model) for model in posterior.models],
+        "threshold": number(posterior.threshold),
+        "simulations": posterior.simulations,
+        "seconds": round(posterior.seconds, 3),
+        "notes": list(posterior.notes),
+    }
+
+
+def model_of(model: ModelPosterior) -> dict[str, Any]:
+    """One model likewise."""
+    parameters = {}
+    if len(model.weights):
+        means, deviations = model.mean(), model.standard_deviation()
+        for name in model.draws:
+            low, high = model.interval(name, _SHARE)
+            parameters[name] = {
+                "mean": means[name], "standard_deviation": deviations[name], "low": low, "high": high, "share": _SHARE,
+            }  # fmt: skip
+    numbers = ("probability", "standard_error", "log_evidence", "log_evidence_error")
+    return {
+        "name": model.name,
+        **{name: number(getattr(model, name)) for name in numbers},
+        "draws": len(model.weights),
+        "simulations": model.simulations,
+        "failures": model.failures,
+        "parameters": parameters,
+    }
+
+
+def number(value: float) -> float | None:
+    """A number, or None for what JSON cannot say.
+
+    Examples:
+        >>> number(float("nan")), number(2.5)
+        (None, 2.5)
+    """
+    return float(value) if math.isfinite(value) else None
+
+
+def usable(posterior: Posterior) -> bool:
+    """Whether there is a model with draws."""
+    return any(len(model.weights) for model in posterior.models)

@@ -1,0 +1,156 @@
+"""Work in a run folder until the posterior is there, or go on where it was left."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from vibayes.errors import InvalidInput
+from vibayes.inference import infer, listener
+from vibayes.io.posterior import write_posterior
+from vibayes.journal import Journal
+from vibayes.posterior import Level, Posterior
+from vibayes.progress import INTERRUPTED, Progress
+from vibayes.runs.details import Details, now, unwritable, write_details
+from vibayes.runs.folder import JOURNAL, LOG, POSTERIOR, Run, locked
+from vibayes.runs.refusal import RefusedRun
+
+
+def identify_run(run: Run, progress: bool | Callable[[Level], None] = False) -> Posterior:
+    """Infer what the study of a run asks for, and write it to its folder.
+
+    A run that was killed or interrupted goes on where it was: it ends with the draws of a run that was left alone, bit
+    for bit, if the versions of vibayes, JAX and NumPy and the processor are the same. ``max_seconds`` of the study
+    counts all parts together. A run that is done already is not run again.
+
+    Args:
+        run: of `begin_run` or `open_run`.
+        progress: as in `infer`.
+
+    Returns:
+        The posterior. Interrupted from the keyboard, what there was, with a note; ``run.state`` tells which.
+
+    Raises:
+        RefusedRun: another process works in the folder, or it cannot be written. What was computed is kept.
+        InvalidInput: the study has no answer; the run has failed.
+    """
+    with locked(run.folder):
+        details = run.details
+        if details.state == "done":
+            return run.posterior()
+        with _journal(run, details) as journal, _log(run.folder) as log:
+            details = replace(details, state="begun", parts=details.parts + 1, message="")
+            write_details(run.folder, details)
+            log.line(f"begun, part {details.parts}: {len(journal):,} results are known")
+            for note in filter(None, (*run.notes, journal.note)):
+                log.line(f"note: {note}")
+            try:
+                posterior = _infer(run, journal, log, progress)
+            except KeyboardInterrupt:
+                _end(run, details, journal, log, "interrupted", "before there was anything to show")
+                raise
+            except Exception as trouble:
+                _end(run, details, journal, log, "failed", f"{type(trouble).__name__}: {trouble}")
+                raise
+            interrupted = INTERRUPTED in posterior.notes
+            posterior = _kept(run, posterior) if interrupted else _written(run.folder, posterior)
+            state, message = ("interrupted", INTERRUPTED) if interrupted else ("done", "")
+            _end(run, details, journal, log, state, message)
+    return posterior
+
+
+def _journal(run: Run, details: Details) -> Journal:
+    try:
+        return Journal(run.folder / JOURNAL, details.study_fingerprint)
+    except InvalidInput as trouble:
+        raise RefusedRun(trouble.where, trouble.expected, trouble.got, trouble.remedy) from None
+
+
+def _infer(run: Run, journal: Journal, log: _Log, progress: Any) -> Posterior:
+    study = run.study
+    show = listener(progress, study.problems)
+    write = Progress([problem.name for problem in study.problems], log)  # type: ignore[arg-type]
+
+    def both(level: Level) -> None:
+        write(level)
+        show(level)
+
+    both.close = getattr(show, "close", lambda: None)  # type: ignore[attr-defined]
+    with warnings.catch_warnings():
+        shown = warnings.showwarning
+
+        def said(message, category, *where, **more):
+            log.line(f"warning: {message}")
+            shown(message, category, *where, **more)
+
+        warnings.showwarning = said
+        return infer(
+            study.seed, study.problems, study.method, progress=both, journal=journal,
+            max_simulations=study.limits.max_simulations, max_seconds=study.limits.max_seconds,
+        )  # fmt: skip
+
+
+def _kept(run: Run, posterior: Posterior) -> Posterior:
+    """What there is; or what there was after an earlier interruption, if that was more."""
+    if (run.folder / POSTERIOR).is_file():
+        before = run.posterior()
+        if before.simulations > posterior.simulations:
+            return before
+    return _written(run.folder, posterior)
+
+
+def _written(folder: Path, posterior: Posterior) -> Posterior:
+    """What was there before gives way only to a whole file."""
+    try:
+        write_posterior(posterior, folder / POSTERIOR)
+    except OSError as trouble:
+        raise unwritable(folder, trouble) from None
+    return posterior
+
+
+def _end(run: Run, details: Details, journal: Journal, log: _Log, state: str, message: str) -> None:
+    log.line(f"{state}{f': {message}' if message else ''}")
+    ended = replace(details, state=state, message=message, ended=now(), seconds=round(journal.elapsed(), 3))
+    write_details(run.folder, ended)
+
+
+class _Log:
+    """``log.txt``, a stream of lines with times; a full disk does not end a run for the sake of its log."""
+
+    def __init__(self, path: Path):
+        try:
+            self._file = open(path, "a", encoding="utf-8")
+        except OSError:
+            self._file = None
+
+    def line(self, text: str) -> None:
+        """Write one line."""
+        try:
+            if self._file is not None:
+                self._file.write(f"{now()}  {text.rstrip()}\n")
+                self._file.flush()
+        except OSError:
+            self._file = None
+
+    write = line
+
+    def isatty(self) -> bool:
+        """It is a file."""
+        return False
+
+    def flush(self) -> None:
+        """Every line is written at once."""
+
+
+@contextmanager
+def _log(folder: Path):
+    log = _Log(folder / LOG)
+    try:
+        yield log
+    finally:
+        if log._file is not None:
+            log._file.close()

@@ -1,0 +1,194 @@
+"""Commands that work in run folders: identify, resume, compare, predict."""
+
+import json
+import sys
+import types
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+
+import vibayes as vb
+from vibayes.cli.compare import compare, hindrance_to_comparison, probabilities
+from vibayes.cli.identify import identify
+from vibayes.cli.predict import new_record, predict
+from vibayes.cli.resume import resume
+from vibayes.runs import RefusedRun
+from vibayes.runs import identify as identifies
+
+SAMPLES, RATE = 40, 20.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    max_seconds: float | None = None
+    max_simulations: int | None = None
+
+
+@dataclass(frozen=True)
+class Study:
+    path: Path
+    text: str
+    output: Path
+    files: tuple[Path, ...]
+    record: vb.Record
+    problems: tuple[vb.Problem, ...]
+    title: str = "spring"
+    seed: int = 1
+    method: Any = field(default_factory=lambda: vb.ABCRejection(threshold=120.0, particles=30))
+    limits: Limits = field(default_factory=Limits)
+
+
+def structure():
+    members = [vb.Spring("k"), vb.Damper(0.5)]
+    return vb.Structure.single_dof(1.0, members, sensors=[vb.Displacement("mass")])
+
+
+def read_study(path, beside=None):
+    """A study whose text is the name of a data file and that of a run folder."""
+    beside = Path(path).parent if beside is None else Path(beside)
+    text = Path(path).read_text()
+    data, output = text.split()
+    record = vb.read_record(beside / data, input="force", output="x", rate=RATE)
+    problem = vb.Problem(structure(), record, {"k": vb.LogUniform(5.0, 200.0)}, "spring")
+    return Study(Path(path), text, beside / output, (beside / data,), record, (problem,))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two runs of one record that are done."""
+    place = tmp_path_factory.mktemp("runs")
+    module: Any = types.ModuleType("vibayes.study")
+    module.read_study = read_study
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(sys.modules, "vibayes.study", module)
+        force = np.random.default_rng(0).normal(size=SAMPLES)
+        signal = vb.Sampled(force, RATE, vb.StraightLines())
+        x = np.asarray(vb.simulate(structure(), signal, {"k": 40.0}).outputs)[:, 0]
+        np.savetxt(place / "data.csv", np.stack([force, x], 1), delimiter=",", header="force [N],x [m]", comments="")
+        for name in ("one", "two"):
+            (place / f"{name}.toml").write_text(f"data.csv {name}-run")
+            identify(place / f"{name}.toml", quiet=True)
+        yield place
+
+
+def said(capsys) -> dict:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_identify_says_what_it_found_and_where(folder, capsys):
+    identify(folder / "one.toml", folder / "elsewhere")
+    printed = capsys.readouterr().out
+    assert "spring" in printed and "90 % in" in printed and str(folder / "elsewhere" / "posterior.nc") in printed
+    resume(folder / "elsewhere", json=True)
+    found = said(capsys)
+    assert found["state"] == "done" and found["models"][0]["draws"] >= 30
+    k = found["models"][0]["parameters"]["k"]
+    assert k["low"] < k["mean"] < k["high"] and found["folder"] == str(folder / "elsewhere")
+
+
+def test_quiet_is_quiet_and_nothing_is_overwritten(folder, capsys):
+    with pytest.raises(RefusedRun, match="a run that is done") as refused:
+        identify(folder / "one.toml", quiet=True)
+    assert refused.value.exit_code == 4
+    resume(folder / "one-run", quiet=True)
+    assert capsys.readouterr().out == ""
+
+
+def test_an_interrupted_run_ends_with_3_and_is_resumed(folder, capsys, monkeypatch):
+    def interrupted(level):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(typer.Exit) as ended:
+        patched.setattr(identifies, "listener", lambda progress, problems: interrupted)
+        identify(folder / "one.toml", folder / "broken")
+    assert ended.value.exit_code == 3
+    assert f"vibayes resume {folder / 'broken'}" in capsys.readouterr().out
+    resume(folder / "broken", json=True)
+    assert said(capsys)["state"] == "done"
+
+
+def test_a_run_without_draws_ends_with_1(folder, capsys, monkeypatch):
+    with monkeypatch.context() as patched, pytest.raises(typer.Exit) as ended:
+        method = vb.ABCRejection(threshold=1e-12, particles=5, max_draws=300)
+        whole = identifies.infer
+        patched.setattr(identifies, "infer", lambda seed, problems, _, **rest: whole(seed, problems, method, **rest))
+        identify(folder / "one.toml", folder / "empty")
+    assert ended.value.exit_code == 1 and "There are no draws" in capsys.readouterr().err
+
+
+def test_compared_runs_share_the_probability_by_their_evidence(folder, capsys, tmp_path):
+    compare([folder / "one-run", folder / "two-run"], tmp_path / "figures", json=True, draws=10)
+    found = said(capsys)
+    assert found["hindrance"] == "" and set(found["runs"]) == {"one-run", "two-run"}
+    shares = [run["models"][0]["probability_of_all"] for run in found["runs"].values()]
+    assert shares == pytest.approx([0.5, 0.5])  # they are the same run
+    for name in ("parameters", "predictions"):
+        assert Path(found["figures"][name]).read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(vb.InvalidInput, match="--force"):
+        compare([folder / "one-run", folder / "two-run"], tmp_path / "figures")
+    compare([folder / "one-run", folder / "two-run"], tmp_path / "none", figures=False)
+    printed = capsys.readouterr().out
+    assert "log evidence" in printed and "k " in printed and not (tmp_path / "none").exists()
+    with pytest.raises(vb.InvalidInput, match="two run folders"):
+        compare([folder / "one-run"], tmp_path)
+
+
+def test_evidence_is_compared_only_where_it_can_be(folder):
+    def posterior(evidences, threshold=float("nan"), shift=0.0):
+        record = types.SimpleNamespace(output=np.arange(3.0) + shift)
+        problem = types.SimpleNamespace(record=record, prior_probability=1.0)
+        models = [types.SimpleNamespace(name=n, log_evidence=e, problem=problem) for n, e in evidences.items()]
+        named: Any = type("Named", (), {"models": models, "threshold": threshold, "__iter__": lambda s: iter(models)})
+        return named()
+
+    one, two = posterior({"a": 0.0, "b": np.log(2.0)}), posterior({"c": 0.0})
+    assert hindrance_to_comparison({"1": one, "2": two}) == ""
+    shares = probabilities({"1": one, "2": two})
+    assert shares == pytest.approx({("1", "a"): 0.25, ("1", "b"): 0.5, ("2", "c"): 0.25})
+    assert "different data" in hindrance_to_comparison({"1": one, "2": posterior({"c": 0.0}, shift=1.0)})
+    within = posterior({"c": 0.0}, 2.0)
+    assert "different thresholds" in hindrance_to_comparison({"1": one, "2": within})
+    assert hindrance_to_comparison({"1": within, "2": posterior({"d": 0.0}, 2.0)}) == ""
+    assert np.isnan(list(probabilities({"1": one, "2": posterior({"c": np.nan})}).values())).all()
+
+
+def test_a_new_input_is_predicted_with_bands(folder, capsys, tmp_path):
+    force = np.sin(np.arange(30) / 3.0)
+    file = tmp_path / "new.csv"
+    np.savetxt(file, 1e-3 * force[:, None], header="force [kN]", comments="")
+    predict(folder / "one-run", file, rate=RATE, draws=20, out=tmp_path / "out.csv", json=True)
+    found = said(capsys)
+    assert found["draws"] == 20 and found["nmse"] is None and Path(found["figure"]).exists()
+    written = vb.read_record(tmp_path / "out.csv")
+    assert written.output_names == ("x_mean", "x_low", "x_high") and written.units["x_low"] == "m"
+    mean, low, high = written.output.T
+    assert np.all(low <= high) and np.allclose(written.channel("force"), force)
+    posterior = vb.read_posterior(folder / "one-run" / "posterior.nc", read_study(folder / "one.toml").problems)
+    unknown, units = {"x": np.full(30, np.nan)}, {"force": "N", "x": "m"}
+    asked = vb.Record.from_arrays(rate=RATE, input={"force": force}, output=unknown, units=units)
+    direct = vb.predict(0, posterior, asked, draws=20)
+    np.testing.assert_allclose(mean, direct.mean()[:, 0], rtol=1e-12)
+    with pytest.raises(vb.InvalidInput, match="--force"):
+        predict(folder / "one-run", file, rate=RATE, out=tmp_path / "out.csv")
+
+
+def test_without_a_file_the_data_of_the_run_are_predicted_and_compared(folder, capsys, tmp_path):
+    predict(folder / "one-run", draws=20, out=tmp_path / "out.csv", figure=False)
+    printed = capsys.readouterr().out
+    assert "Normalised mean square error" in printed and not (tmp_path / "out.png").exists()
+
+
+def test_columns_that_do_not_fit_are_refused_in_words(folder, tmp_path):
+    file = tmp_path / "new.csv"
+    file.write_text("a,b\n1,2\n2,3\n3,4\n")
+    old = read_study(folder / "one.toml").record
+    with pytest.raises(vb.InvalidInput, match="'force'"):
+        new_record(file, old, None, None, None, RATE)
+    with pytest.raises(vb.InvalidInput, match="1 columns, for force, got 2"):
+        new_record(file, old, ["a", "b"], None, None, RATE)
+    found = new_record(file, old, ["a"], ["b"], None, RATE)
+    assert found.units == old.units and found.channel("x").tolist() == [2.0, 3.0, 4.0]
