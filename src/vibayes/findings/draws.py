@@ -43,7 +43,7 @@ def _finding(said: Verdict, found) -> Finding:
 
 
 def _of_weighted(effective: float) -> list[Finding]:
-    if effective >= _ENOUGH:
+    if round(effective) >= _ENOUGH:
         return []
     beyond = f"{0.025 * effective:.1f} of them lie beyond each end of a 95 % interval"
     words = f"The draws are worth {effective:.0f} independent ones: {beyond}"

@@ -22,8 +22,8 @@ def of_pairs(model: ModelPosterior) -> Drawing:
     names = list(draws)
     x, y = names[0], names[min(1, len(names) - 1)]
     says = (
-        f"{_DRAWS:,} draws of two parameters of {model.name}; choose which. A narrow slanting cloud is a ridge: the record "
-        "knows the two together better than each alone."
+        f"{_DRAWS:,} draws of two parameters of {model.name}; choose which. A narrow slanting cloud is a ridge: the "
+        "record knows the two together better than each alone."
     )
     panel = Panel([Dots(draws[x], draws[y], small=True)], x, y)
     return Drawing("pairs", "Parameters in pairs", says, [panel], choices=dict(draws), square=True)
@@ -73,9 +73,11 @@ def of_backbones(model: ModelPosterior, share: float) -> Drawing | None:
             Line(sizes[found], middle, "median", "model"),
             Dots(np.abs(some.amplitudes[:, lead]), some.frequency, "measured", "measured"),
         ]
-        panels.append(Panel(marks, f"amplitude of mode {points.modes[lead]}", f"{name}:\nfrequency (rad/s)", height=1.5))
+        panels.append(
+            Panel(marks, f"amplitude of mode {points.modes[lead]}", f"{name}:\nfrequency (rad/s)", height=1.5)
+        )
     says = (
-        f"Measured points and the backbones of {_CURVES} draws of {model.name}. The band is of the curves alone, without "
-        "the scatter of the points."
+        f"Measured points and the backbones of {_CURVES} draws of {model.name}. The band is of the curves alone, "
+        "without the scatter of the points."
     )
     return Drawing("fit", "Fit", says, panels)

@@ -1,7 +1,7 @@
 """One HTML file that needs nothing else: text, stylesheet, figures, and the library that lets them be explored.
 
-Plotly goes in once, packed; the browser unpacks it. Where it cannot, or where scripts are off, and on paper, every figure
-is the still picture that stands in its place.
+Plotly goes in once, packed; the browser unpacks it. Where it cannot, or where scripts are off, and on paper, every
+figure is the still picture that stands in its place.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SCRIPT = """
   };
   const touch = matchMedia("(pointer: coarse)").matches;  // a finger scrolls the page; the bar zooms
   const config = { responsive: true, displaylogo: false, scrollZoom: false,
-    modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "toImage"] };
+    modeBarButtons: [["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]] };
   let busy = false;
   const follow = (figure, change) => {
     const group = figure.dataset.linked;
@@ -53,7 +53,8 @@ _SCRIPT = """
     busy = true;
     const others = figures.filter((each) => each !== figure && each.dataset.linked === group);
     const update = reset ? { "xaxis.autorange": true } : { "xaxis.range": [...range] };
-    Promise.all(others.map((each) => Plotly.relayout(each.querySelector(".plot"), update))).finally(() => { busy = false; });
+    const moved = others.map((each) => Plotly.relayout(each.querySelector(".plot"), update));
+    Promise.all(moved).finally(() => { busy = false; });
   };
   const chosen = (figure, made) => {
     const choices = JSON.parse(figure.querySelector("script.choices").textContent);
@@ -111,7 +112,8 @@ def document(title: str, lead: str, sections: Sequence[tuple[str, str, str]], fo
     if "data-figure" in body:
         scripts = f'<script type="text/plain" id="plotly">{_packed_plotly()}</script>\n<script>{_SCRIPT}</script>'
     return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}<title>{escape(title)}</title>\n<style>{STYLE}</style></head>\n'
+        f'<!DOCTYPE html>\n<html lang="en">\n<head>{head}<title>{escape(title)}</title>\n'
+        f"<style>{STYLE}</style></head>\n"
         f'<body>\n<a class="skip" href="#content">Skip to the verdict</a>\n'
         f"<header><h1>{escape(title)}</h1>\n{lead}\n"
         f'<nav aria-label="Contents"><ul>{contents}</ul></nav></header>\n'
@@ -134,7 +136,9 @@ def figure(drawing: Drawing) -> str:
 def still(picture: Any, says: str) -> str:
     """A Matplotlib figure that is not for exploring."""
     words = escape(says, quote=True)
-    return f'<figure><img class="still" alt="{words}" src="{embedded(picture)}"><figcaption>{words}</figcaption></figure>'
+    return (
+        f'<figure><img class="still" alt="{words}" src="{embedded(picture)}"><figcaption>{words}</figcaption></figure>'
+    )
 
 
 def embedded(picture: Any) -> str:
@@ -149,9 +153,7 @@ def _chooser(choices: dict[str, Any]) -> str:
     names = list(choices)
     lists = []
     for label, selected in (("Across", names[0]), ("Up", names[min(1, len(names) - 1)])):
-        options = "".join(
-            f"<option{' selected' * (name == selected)}>{escape(name)}</option>" for name in names
-        )
+        options = "".join(f"<option{' selected' * (name == selected)}>{escape(name)}</option>" for name in names)
         lists.append(f"<label>{label} <select>{options}</select></label>")
     arrays = {name: packed(values) for name, values in choices.items()}
     return f'<div class="chooser">{"".join(lists)}</div>{_data("choices", arrays)}'

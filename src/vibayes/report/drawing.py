@@ -1,8 +1,8 @@
 """What a figure shows, as plain data: panels with lines, bands, dots and bars.
 
-One description serves two ends: the figure that can be explored on a page (`explorable`) and the still picture for print,
-for files and for readers without scripts (`picture`). Long series are thinned here, once for both: every stretch of
-samples keeps its smallest and its largest value, so that no peak is lost, and the figure says so.
+One description serves two ends: the figure that can be explored on a page (`explorable`) and the still picture for
+print, for files and for readers without scripts (`picture`). Long series are thinned here, once for both: every
+stretch of samples keeps its smallest and its largest value, so that no peak is lost, and the figure says so.
 """
 
 from __future__ import annotations

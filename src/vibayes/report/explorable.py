@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vibayes.report.drawing import Band, Bars, Dots, Drawing, Line, Mark, Panel
+from vibayes.report.drawing import Band, Bars, Dots, Drawing, Mark
 
 _LOOKS: dict[str, tuple[str, float, float]] = {
     "measured": ("--measured", 1.3, 1.0),
@@ -30,13 +30,17 @@ def figure_of(drawing: Drawing) -> dict[str, Any]:
         "height": _height(drawing), "margin": {"l": 62, "r": 12, "t": 10, "b": 48}, "hovermode": "closest",
         "showlegend": False, "legend": {"orientation": "h", "y": 1.0, "yanchor": "bottom", "x": 0.0},
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": "--soft", "activecolor": "--link"},
         "font": {"color": "--ink", "family": "system-ui, sans-serif", "size": 13}, "dragmode": "zoom",
     }  # fmt: skip
     named: set[str] = set()
     for place, (panel, domain) in enumerate(zip(drawing.panels, _domains(drawing), strict=True), 1):
         suffix = "" if place == 1 else str(place)
         lowest = place == count
-        x, y = _axis(panel.x if lowest or not drawing.shared else "", "x" in panel.log), _axis(panel.y, "y" in panel.log)
+        x, y = (
+            _axis(panel.x if lowest or not drawing.shared else "", "x" in panel.log),
+            _axis(panel.y, "y" in panel.log),
+        )
         x |= {"anchor": f"y{suffix}", "showticklabels": lowest or not drawing.shared}
         y |= {"anchor": f"x{suffix}", "domain": domain}
         if drawing.shared and place > 1:
@@ -93,7 +97,8 @@ def _domains(drawing: Drawing) -> list[list[float]]:
 
 def _axis(title: str, log: bool) -> dict[str, Any]:
     return {
-        "title": {"text": title, "standoff": 8}, "type": "log" if log else "-", "gridcolor": "--line",
+        "title": {"text": _plain(title).replace("\n", "<br>"), "standoff": 8}, "nticks": 6,
+        "type": "log" if log else "-", "gridcolor": "--line",
         "zeroline": False, "linecolor": "--line", "automargin": True,
     }  # fmt: skip
 
@@ -104,7 +109,8 @@ def _traces(mark: Mark) -> list[dict[str, Any]]:
         errors = {"type": "data", "array": [float(e) for e in mark.errors], "color": "--ink"}
         return [
             {
-                "type": "bar", "orientation": "h", "y": list(mark.names), "x": [float(v) for v in mark.values],
+                "type": "bar", "orientation": "h", "y": [_plain(name) for name in mark.names],
+                "x": [float(v) for v in mark.values],
                 "error_x": errors, "marker": blue, "hovertemplate": "%{y}: %{x:.3f}<extra></extra>",
             }
         ]  # fmt: skip
@@ -115,10 +121,10 @@ def _traces(mark: Mark) -> list[dict[str, Any]]:
         return [
             {
                 "type": "scatter", "x": packed(x), "y": packed(y), "mode": "lines", "fill": "toself",
-                "line": {"width": 0}, "fillcolor": f"{colour}-band", "name": mark.name, "hoverinfo": "skip",
+                "line": {"width": 0}, "fillcolor": f"{colour}-band", "name": _plain(mark.name), "hoverinfo": "skip",
             }
         ]  # fmt: skip
-    trace = {"type": "scatter", "x": packed(mark.x), "y": packed(mark.y), "name": mark.name, "opacity": opacity}
+    trace = {"type": "scatter", "x": packed(mark.x), "y": packed(mark.y), "name": _plain(mark.name), "opacity": opacity}
     trace["hovertemplate"] = f"%{{x:.6~g}}, %{{y:.6~g}}<extra>{_plain(mark.name)}</extra>"
     if isinstance(mark, Dots):
         size = 3 if mark.small else 6

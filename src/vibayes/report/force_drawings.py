@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from vibayes.excitation import Sampled
 from vibayes.filters import estimate
 from vibayes.posterior import ModelPosterior
 from vibayes.report.drawing import Drawing, Line, Panel
+from vibayes.report.parameter_units import base_units
 from vibayes.simulation import simulate
 from vibayes.structure import ElementDeformation, ElementForce, PiecewiseLinearDamper, Structure
 
@@ -22,7 +22,7 @@ _ESTIMATED = 8
 """Draws over which a loop that was never measured is averaged."""
 
 
-def of_forces(model: ModelPosterior, units: Mapping[str, str]) -> list[Drawing]:
+def of_forces(model: ModelPosterior) -> list[Drawing]:
     """A figure for every element that is not linear: loops or maps of its force."""
     structure = model.problem.model
     if not isinstance(structure, Structure) or model.problem.of_backbones:
@@ -33,7 +33,7 @@ def of_forces(model: ModelPosterior, units: Mapping[str, str]) -> list[Drawing]:
         return []
     sensors = [kind(name) for name in bent for kind in (ElementDeformation, ElementForce)]
     found = _estimated(model, sensors) if model.problem.random else _simulated(model, structure, sensors)
-    return [] if found is None else [_drawing(model, name, found, i, units) for i, name in enumerate(bent)]
+    return [] if found is None else [_drawing(model, name, found, i) for i, name in enumerate(bent)]
 
 
 def _of_velocity(structure: Structure, name: str) -> bool:
@@ -59,8 +59,12 @@ def _estimated(model: ModelPosterior, sensors: list[Any]) -> np.ndarray:
     return estimate(model.problem.filtering(), values, sensors).mean[None, :_POINTS]
 
 
-def _drawing(model: ModelPosterior, name: str, found: np.ndarray, number: int, units: Mapping[str, str]) -> Drawing:
+def _drawing(model: ModelPosterior, name: str, found: np.ndarray, number: int) -> Drawing:
     across, up = found[:, :, 2 * number], found[:, :, 2 * number + 1]
+    structure: Any = model.problem.model
+    if not structure.links[structure.element_index(name)].element.states:  # one force for every deformation
+        order = np.argsort(across, axis=1)
+        across, up = (np.take_along_axis(each, order, axis=1) for each in (across, up))
     gap = np.full((len(across) - 1, 1), np.nan)
     marks = []
     if len(across) > 1:
@@ -72,5 +76,6 @@ def _drawing(model: ModelPosterior, name: str, found: np.ndarray, number: int, u
     says += ", estimated from the outputs alone" if model.problem.random else f", for {len(across) - 1} draws too"
     if model.problem.motions.samples > _POINTS:
         says += f"; the first {_POINTS:,} of {model.problem.motions.samples:,} samples"
-    labels = (f"{word} ({units[word]})" if units.get(word) else word for word in ("deformation", "force"))
+    length, force = base_units(model.problem)
+    labels = (f"{word} ({unit})" if unit else word for word, unit in (("deformation", length), ("force", force)))
     return Drawing(f"force-{number + 1}", f"Force of {name}", says + ".", [Panel(marks, *labels)], square=True)

@@ -1,7 +1,7 @@
 """Units of parameters, from those of the record.
 
-A simulation counts in seconds and in the record's own units of length L and force F, so a mass is in F s²/L, a stiffness
-in F/L, a damping coefficient in F s/L and a displacement in L. What cannot be told this way has no unit stated.
+A simulation counts in seconds and in the record's own units of length L and force F, so a mass is in F s²/L, a
+stiffness in F/L, a damping coefficient in F s/L and a displacement in L. What cannot be told so has none.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from vibayes.posterior import ModelPosterior
+from vibayes.problem import Problem
 from vibayes.record import Record
 from vibayes.structure import Damper, PiecewiseLinearDamper, Structure
 from vibayes.structure.inputs import Force
@@ -28,7 +29,7 @@ def units_of(model: ModelPosterior) -> dict[str, str]:
     if not isinstance(problem.record, Record) or not isinstance(problem.model, Structure):
         return {}
     record, structure = problem.record, problem.model
-    length, force = _length(structure, record), _force(structure, record)
+    length, force = base_units(problem)
     found: dict[str, str] = {}
     if length and force:
         mass = "kg" if (force, length) == ("N", "m") else f"{force}·s²/{length}"
@@ -42,6 +43,13 @@ def units_of(model: ModelPosterior) -> dict[str, str]:
         given = problem.noise if isinstance(problem.noise, list | tuple) else [problem.noise] * len(record.output_units)
         found |= {n: unit for n, unit in zip(given, record.output_units, strict=False) if isinstance(n, str) and unit}
     return found
+
+
+def base_units(problem: Problem) -> tuple[str, str]:
+    """Units of length and of force; empty where they are not stated."""
+    if not isinstance(problem.record, Record) or not isinstance(problem.model, Structure):
+        return "", ""
+    return _length(problem.model, problem.record), _force(problem.model, problem.record)
 
 
 def _fields(element: Any) -> list[tuple[str, str]]:

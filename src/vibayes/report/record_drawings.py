@@ -55,7 +55,7 @@ def of_fit(prediction: Prediction, model: ModelPosterior | None, share: float, n
         marks = _compared(record.times, record.output[:, i], mean[:, i], (low[:, i], high[:, i]), share)
         panels.append(Panel(marks, "time (s)", with_unit(output, record), height=1.2))
         x, y = envelope(record.times, record.output[:, i] - mean[:, i])
-        panels.append(Panel([Line(x, y, "left over", "other")], "time (s)", f"left over of\n{output}", height=0.6))
+        panels.append(Panel([Line(x, y, look="other")], "time (s)", "left over", height=0.6))
     what = "what is not known of the parameters" + (" and the noise" if noise.any() else "")
     says = f"Measured and predicted by {prediction.model}. The band holds {100 * share:g} % of {what}."
     if not prediction.random:
@@ -74,10 +74,10 @@ def of_innovations(residuals: Residuals, record: Record, share: float) -> Drawin
         panels.append(Panel(marks, "time (s)", with_unit(name, record), height=1.2))
         x, y = envelope(record.times, residuals.normalised[:, i])
         guides = [Line(record.times[[0, -1]], [s * half] * 2, look="guide", dashed=True) for s in (-1, 1)]
-        panels.append(Panel([Line(x, y, "surprise", "other"), *guides], "time (s)", "surprise\n(deviations)", height=0.7))
+        panels.append(Panel([Line(x, y, look="other"), *guides], "time (s)", "surprise\n(deviations)", height=0.7))
     says = (
-        "Every sample beside what was expected of it, given those before; the inputs were not measured. The surprise is "
-        f"the difference in standard deviations, and {100 * share:g} % of it should lie between the dashed lines."
+        "Every sample beside what was expected of it, given those before; the inputs were not measured. The surprise "
+        f"is the difference in standard deviations, and {100 * share:g} % of it should lie between the dashed lines."
     )
     return Drawing("fit", "Fit", says + thinned(record.samples), panels, shared=True, linked="time")
 
@@ -121,8 +121,8 @@ def of_correlations(residuals: Residuals) -> Drawing | None:
     bound, ends = chance(int(np.isfinite(residuals.normalised[:, 0]).sum()), lags), [0.0, step * (lags + 0.5)]
     marks += [Line(ends, [s * bound] * 2, look="guide", dashed=True) for s in (-1, 1)]
     says = (
-        "Correlation of what the model leaves with itself a little earlier. Noise stays between the dashed lines; what lies "
-        "outside, and above 0.1, is something that the model misses."
+        "Correlation of what the model leaves with itself a little earlier. Noise stays between the dashed lines; what "
+        "lies outside, and above 0.1, is something that the model misses."
     )
     panel = Panel(marks, "earlier by (s)" if residuals.along else "earlier by (points)", "correlation", height=1.3)
     return Drawing("correlations", "What the model leaves", says, [panel])

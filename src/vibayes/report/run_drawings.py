@@ -31,13 +31,12 @@ def of_trace(posterior: Posterior) -> Drawing | None:
         panels.append(Panel(_by_model(posterior, trace, levels, shares), "level", "accepted (%)", height=0.8))
     chances = np.array([level.probabilities for level in trace], float)
     if len(posterior.models) > 1 and np.isfinite(chances).all(axis=1).sum() > 1:
-        marks = [
-            Line(levels, chances[:, i], model.name, _LOOKS[i % 6]) for i, model in enumerate(posterior.models)
-        ]
+        marks = [Line(levels, chances[:, i], model.name, _LOOKS[i % 6]) for i, model in enumerate(posterior.models)]
         panels.append(Panel(marks, "level", "probability"))
     seconds = np.array([level.seconds for level in trace])
     panels.append(Panel([Line(levels, seconds, look="guide", steps=True)], "level", "seconds", height=0.7))
-    says = f"How the run went, over {len(trace)} levels: {posterior.simulations:,} simulations in {posterior.seconds:.1f} s."
+    cost = f"{posterior.simulations:,} simulations in {posterior.seconds:.1f} s"
+    says = f"How the run went, over {len(trace)} levels: {cost}."
     return Drawing("trace", "How the run went", says, panels, shared=True)
 
 

@@ -62,7 +62,7 @@ th, td { padding: 0.35rem 1.1rem 0.35rem 0; text-align: right; white-space: nowr
   border-bottom: 1px solid var(--line); }
 thead th { color: var(--soft); font-weight: 600; font-size: 0.9rem; vertical-align: bottom; }
 th:first-child { text-align: left; }
-tbody th { font-weight: 600; }
+tbody th { font-weight: 600; } .unit { font-weight: 400; color: var(--soft); }
 .spark { width: 96px; height: 29px; vertical-align: middle; }
 .spark rect { fill: var(--blue); } .spark polyline { fill: none; stroke: var(--soft); stroke-width: 1.2; }
 figure { margin: 1rem 0 1.4rem; }

@@ -53,17 +53,18 @@ def parameters(model: ModelPosterior, units: Mapping[str, str], share: float) ->
     for name, values in model.draws.items():
         low, high = model.interval(name, share)
         prior = np.asarray(model.problem.priors[name].icdf(quantiles), float)
-        words = f"posterior of {name}: mean {number(means[name])}, {100 * share:g} % from {number(low)} to {number(high)}"
+        words = (
+            f"posterior of {name}: mean {number(means[name])}, {100 * share:g} % from {number(low)} to {number(high)}"
+        )
         shown = values if len(values) <= 20000 else values[:: len(values) // 20000]
         weights = model.weights if len(values) <= 20000 else model.weights[:: len(values) // 20000]
         picture = sparkline(shown, weights / weights.sum(), prior, words)
-        rows.append(
-            (name, units.get(name, ""), number(means[name]), number(deviations[name], 2), f"{number(low)} … {number(high)}",
-             picture)
-        )  # fmt: skip
-    head = ("parameter", "unit", "mean", "± deviation", f"{100 * share:g} % interval", "belief")
+        unit = f' <span class="unit">{escape(units[name])}</span>' if units.get(name) else ""
+        interval = f"{number(low)} … {number(high)}"
+        rows.append((escape(name) + unit, number(means[name]), interval, picture, number(deviations[name], 2)))
+    head = ("parameter", "mean", f"{100 * share:g} % interval", "belief", "standard deviation")
     note = "Bars: belief after the record; line: before it, where the bars are."
-    return table(f"Parameters of {model.name}", head, rows, raw=5) + f'<p class="soft">{note}</p>'
+    return table(f"Parameters of {model.name}", head, rows, raw=(0, 3)) + f'<p class="soft">{note}</p>'
 
 
 def findings_of(findings: Sequence[Finding]) -> str:

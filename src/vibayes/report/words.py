@@ -39,14 +39,14 @@ def probability(model: ModelPosterior) -> str:
     return f"{model.probability:.3f}" + (f" ± {model.standard_error:.3f}" if model.standard_error > 0 else "")
 
 
-def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], raw: int | None = None) -> str:
+def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], raw: Sequence[int] = ()) -> str:
     """Rows of text as a table that scrolls by itself where it is too wide; the first column names its row.
 
     Args:
         caption: what the table is of, for those who do not see it.
         head: of the columns.
         rows: of text, which is escaped.
-        raw: the column that is HTML already.
+        raw: columns that are HTML already.
 
     Examples:
         >>> "&lt;k&gt;" in table("parameters", ("name", "mean"), [("<k>", "1")])
@@ -55,8 +55,9 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], raw:
     top = "".join(f'<th scope="col">{escape(each)}</th>' for each in head)
     body = ""
     for first, *rest in rows:
-        cells = (f"<td>{each if i == raw else escape(each)}</td>" for i, each in enumerate(rest, 1))
-        body += f'<tr><th scope="row">{escape(first)}</th>{"".join(cells)}</tr>'
+        cells = (f"<td>{each if i in raw else escape(each)}</td>" for i, each in enumerate(rest, 1))
+        name = first if 0 in raw else escape(first)
+        body += f'<tr><th scope="row">{name}</th>{"".join(cells)}</tr>'
     words = escape(caption)
     return (
         f'<div class="table" role="region" aria-label="{words}" tabindex="0"><table><caption>{words}</caption>'

@@ -102,12 +102,16 @@ def write_report(
         drawings.extend(known)
         return "".join(document.figure(drawing) for drawing in known)
 
-    named = predictions if isinstance(predictions, Mapping) else {f"prediction {i}": p for i, p in enumerate(predictions, 1)}
+    named = (
+        predictions
+        if isinstance(predictions, Mapping)
+        else {f"prediction {i}": p for i, p in enumerate(predictions, 1)}
+    )
     told = (units_of(model) if model is not None else {}) | dict(units or {})
     sections: Sections = [("verdict", "Verdict", _verdict(posterior, model, findings, told, share))]
     sections += [("data", "Data", _data(posterior, shown))]
     if model is not None:
-        sections += _of_model(model, prediction, residuals, told, share, shown)
+        sections += _of_model(model, prediction, residuals, share, shown)
     for number_, (name, each) in enumerate(named.items(), 1):
         content = shown(record_drawings.of_fit(each, model, share, f"prediction-{number_}"))
         sections.append((f"prediction-{number_}", f"Prediction: {name}", content))
@@ -140,7 +144,11 @@ def _predicted(model: ModelPosterior) -> Prediction | None:
 
 
 def _verdict(
-    posterior: Posterior, model: ModelPosterior | None, findings: tuple[Finding, ...], units: Mapping[str, str], share: float
+    posterior: Posterior,
+    model: ModelPosterior | None,
+    findings: tuple[Finding, ...],
+    units: Mapping[str, str],
+    share: float,
 ) -> str:
     parts = [verdict(posterior, findings)]
     if model is not None:
@@ -171,9 +179,8 @@ def _step(step: Any) -> str:
 
 
 def _of_model(
-    model: ModelPosterior, prediction: Prediction | None, residuals: Residuals | None, units: Mapping[str, str],
-    share: float, shown: Any,
-) -> Sections:  # fmt: skip
+    model: ModelPosterior, prediction: Prediction | None, residuals: Residuals | None, share: float, shown: Any
+) -> Sections:
     sections: Sections = []
     if model.problem.of_backbones:
         fit = belief_drawings.of_backbones(model, share)
@@ -185,7 +192,7 @@ def _of_model(
         fit = None
     content = shown(fit) if fit is not None else "<p>Draws could not be simulated, so there is no fit to show.</p>"
     sections.append(("fit", "Fit", content))
-    forces = force_drawings.of_forces(model, units)
+    forces = force_drawings.of_forces(model)
     if forces:
         sections.append(("forces", "What the elements do", shown(*forces)))
     if len(model.draws) > 1:
@@ -204,16 +211,27 @@ def _diagnostics(model: ModelPosterior | None, residuals: Residuals | None, show
         parts.append(shown(record_drawings.of_correlations(residuals)))
     if model is not None:
         rows = [
-            (p.name, number(p.mcse, 2), number(p.ess_bulk), number(p.ess_tail), number(p.rhat, 3), number(p.information, 3))
+            (
+                p.name,
+                number(p.mcse, 2),
+                _whole(p.ess_bulk),
+                _whole(p.ess_tail),
+                number(p.rhat, 3),
+                number(p.information, 3),
+            )
             for p in model.diagnostics()
         ]
         head = ("parameter", "error of the mean", "effective draws", "of the tails", "R-hat", "bits learnt")
         parts.append(table(f"Draws of {model.name}", head, rows))
         parts.append(
-            '<p class="soft">R-hat near 1: chains agree. Effective draws: independent ones that would tell as much. Bits: '
-            "one for every time that the record halved the uncertainty. A dash: the method does not tell.</p>"
+            '<p class="soft">R-hat near 1: chains agree. Effective draws: independent ones that would tell as much. '
+            "Bits: one for every time that the record halved the uncertainty. A dash: the method does not tell.</p>"
         )
     return "".join(parts) or "<p>There are no draws to judge.</p>"
+
+
+def _whole(value: float) -> str:
+    return f"{value:,.0f}" if np.isfinite(value) else number(value)
 
 
 def _cost(posterior: Posterior) -> str:
