@@ -26,7 +26,8 @@ for (const kind of ["error", "warn"]) {
 </script>"""
 _ASK = """<script>
 (async () => {
-  for (let i = 0; i < 400 && !document.documentElement.dataset.ready; i++) await new Promise((go) => setTimeout(go, 50));
+  const page = document.documentElement.dataset;
+  for (let i = 0; i < 400 && !page.ready; i++) await new Promise((go) => setTimeout(go, 50));
   let found;
   try { found = await (async () => { @@QUESTION@@ })(); } catch (error) { found = { error: String(error) }; }
   const place = document.createElement("pre");

@@ -46,7 +46,7 @@ def of_points(points: BackbonePoints) -> Drawing:
         Dots(np.abs(points.amplitudes[:, i]), points.frequency, f"mode {mode}", _LOOKS[i % 4])
         for i, mode in enumerate(points.modes)
     ]
-    says = f"{points.samples} measured points of {len(set(points.backbone))} backbones: frequency over amplitude."
+    says = f"{points.samples} measured points of backbones: frequency over amplitude."
     return Drawing("data", "What was measured", says, [Panel(marks, "amplitude", "frequency (rad/s)", height=1.8)])
 
 

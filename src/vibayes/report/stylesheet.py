@@ -70,6 +70,7 @@ figcaption { font-size: 0.93rem; margin-top: 0.3rem; }
 .still { display: block; max-width: 100%; height: auto; background: #fff; border-radius: 4px; }
 .plot { display: none; width: 100%; }
 .live > .plot { display: block; } .live > .still { display: none; }
+.plot .modebar-container { top: auto !important; bottom: 30px; }  /* where no legend is */
 .chooser { display: none; gap: 0.4rem 1.2rem; flex-wrap: wrap; margin-bottom: 0.3rem; }
 .live > .chooser { display: flex; }
 select { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--soft); border-radius: 4px;
