@@ -45,4 +45,7 @@ def _facts(run: Path, study: Any) -> dict[str, str]:
     environment = told.get("environment") if isinstance(told, dict) else None
     if isinstance(environment, dict):
         found |= {f"{name}, when it was run": str(value) for name, value in environment.items()}
+    files = told.get("files") if isinstance(told, dict) else None
+    if isinstance(files, dict):
+        found |= {f"SHA-256 of {Path(name).name}": str(value) for name, value in files.items()}
     return {name: value for name, value in found.items() if value not in ("", "''")}

@@ -116,7 +116,7 @@ def envelope(x: np.ndarray, *series: np.ndarray, most: int = MOST) -> tuple[np.n
         >>> values = np.zeros(10_000)
         >>> values[5_432] = 7.0
         >>> x, y = envelope(np.arange(10_000.0), values, most=100)
-        >>> len(x) <= 104, y.max(), x[y.argmax()]
+        >>> len(x) <= 104, float(y.max()), float(x[y.argmax()])
         (True, 7.0, 5432.0)
     """
     count = len(x)
