@@ -28,6 +28,7 @@ from vibayes.distance import NMSE  # noqa: E402
 from vibayes.errors import IdentifiabilityWarning, InvalidInput  # noqa: E402
 from vibayes.excitation import *  # noqa: E402, F403
 from vibayes.filters import *  # noqa: E402, F403
+from vibayes.findings import Finding, diagnose  # noqa: E402
 from vibayes.inference import infer  # noqa: E402
 from vibayes.io import *  # noqa: E402, F403
 from vibayes.periodic import *  # noqa: E402, F403
@@ -44,6 +45,7 @@ from vibayes.structure import *  # noqa: E402, F403
 
 __all__ = [
     "NMSE",
+    "Finding",
     "IdentifiabilityWarning",
     "Increasing",
     "InvalidInput",
@@ -54,6 +56,7 @@ __all__ = [
     "Problem",
     "Record",
     "Uniform",
+    "diagnose",
     "distinct_slopes",
     "infer",
     "predict",

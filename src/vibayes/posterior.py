@@ -11,6 +11,7 @@ import numpy as np
 from vibayes.diagnosis import Diagnosis, diagnosis, diagnosis_of_weighted
 from vibayes.errors import InvalidInput
 from vibayes.naming import nearest
+from vibayes.notebook import card
 from vibayes.problem import Problem
 from vibayes.samplers.likely import Sample
 from vibayes.samplers.quantiles import weighted_quantile
@@ -106,6 +107,17 @@ class ModelPosterior:
         if self.sample is None or self.sample.weights is not None:
             return diagnosis_of_weighted(self.draws, self.weights, self.sample)
         return diagnosis(self.sample, self.draws)
+
+    def _repr_html_(self) -> str:
+        if not len(self.weights):
+            return card(f"Model: {self.name}", (), (), ["It has no draws."])
+        means, deviations = self.mean(), self.standard_deviation()
+        rows = [
+            (name, f"{means[name]:.5g}", f"{deviations[name]:.2g}", "{:.5g} … {:.5g}".format(*self.interval(name)))
+            for name in means
+        ]
+        head = ("parameter", "mean", "deviation", "90 % interval")
+        return card(f"Model: {self.name}", head, rows, [f"Worth {self.effective_draws:,.0f} independent draws."])
 
     def resampled(self, seed: int, count: int) -> dict[str, np.ndarray]:
         """Equally weighted draws, for predictions and pictures."""
@@ -204,6 +216,20 @@ class Posterior:
             return {model.name: 0.0 for model in self.models}
         shares = np.exp(np.array(logs) - top)
         return dict(zip(self.probabilities, (shares / shares.sum()).tolist(), strict=True))
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                m.name,
+                f"{m.probability:.3f}",
+                f"{m.standard_error:.3f}",
+                f"{m.effective_draws:,.0f}",
+                f"{m.simulations:,}",
+            )
+            for m in self.models
+        ]
+        head = ("model", "probability", "error", "effective draws", "simulations")
+        return card(f"Posterior of {len(self.models)} models", head, rows, self.notes)
 
     def summary(self) -> str:
         """A few lines for people."""

@@ -15,6 +15,7 @@ from vibayes.errors import InvalidInput
 from vibayes.excitation import Hold, Sampled, StraightLines
 from vibayes.filters import Filter, filtering
 from vibayes.filters.checks import check_noise
+from vibayes.notebook import card
 from vibayes.physical import require_physical
 from vibayes.priors import Prior, require_priors
 from vibayes.record import Record
@@ -170,6 +171,13 @@ class Problem:
         outputs = ", ".join(self.record.output_names)
         what = "points" if self.of_backbones else "samples"
         return f"Problem({self.name!r}: {', '.join(self.parameters)}; {self.record.samples} {what} of {outputs})"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, str(prior)) for name, prior in self.priors.items()]
+        outputs = ", ".join(self.record.output_names)
+        what = "points" if self.of_backbones else "samples"
+        notes = [f"{self.record.samples:,} {what} of {outputs}"]
+        return card(f"Problem: {self.name}", ("unknown", "prior"), rows, notes)
 
     def _unknowns(self) -> tuple[str, ...]:
         if isinstance(self.model, Structure):

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from vibayes.errors import InvalidInput
 from vibayes.naming import nearest, require_names
+from vibayes.notebook import card
 from vibayes.record_checks import require_channels, require_metadata, require_sampling
 from vibayes.units import convert_values, require_unit
 
@@ -275,6 +276,19 @@ class Record(eqx.Module):
             f"; input: {described(self.input_names, self.input_units)}"
             f"; output: {described(self.output_names, self.output_units)}" + (f"; {gaps} missing)" if gaps else ")")
         )
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for kind, names, values in (
+            ("input", self.input_names, self.input),
+            ("output", self.output_names, self.output),
+        ):
+            for name, column in zip(names, np.asarray(values, float).T, strict=True):
+                known = column[np.isfinite(column)]
+                ends = (f"{known.min():.4g}", f"{known.max():.4g}") if len(known) else ("–", "–")
+                rows.append((name, kind, self.units[name] or "–", *ends, len(column) - len(known)))
+        title = f"Record: {self.samples:,} samples at {self.rate:g} Hz, {self.duration:g} s"
+        return card(title, ("channel", "kind", "unit", "least", "most", "missing"), rows)
 
     def _locate(self, where: str, name: str) -> tuple[str, int]:
         if name in self.input_names:

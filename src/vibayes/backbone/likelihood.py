@@ -76,13 +76,31 @@ class BackboneLikelihood(eqx.Module):
         """Of one set; can be traced and differentiated."""
         return self._log_density(values, lambda each: jnp.sum(each, axis=0))
 
-    def _log_density(self, values: Mapping[str, Any], summed: Callable[[Array], Array]) -> Array:
+    def residuals(self, values: Mapping[str, Any]) -> Array:
+        """What the values leave of the equations, in standard deviations, (points, equations), for one set; without the
+        likeliest multiples of what the form leaves out.
+        """
+        white, common = self._whitened(values)[:2]
+        if not common:
+            return white
+        along = jnp.stack([jnp.sum(each * white) for each in common])
+        grown = jnp.stack([jnp.stack([jnp.sum(one * two) for one in common]) for two in common])
+        likeliest = jnp.linalg.solve(grown + jnp.eye(len(common)), along)
+        return white - sum(share * each for share, each in zip(likeliest, common, strict=True))
+
+    def _whitened(self, values: Mapping[str, Any]) -> tuple[Array, list[Array], Array]:
+        """Errors in standard deviations, likewise what an unknown multiple of is among them, and volumes."""
         errors, shape = self._errors(values)
         levels = self.noise.deviations(lambda n: jnp.asarray(values[n] if isinstance(n, str) else n, float))
         variances = self.method.scatter.variances(levels, self.points, values, lambda: self._spread(values))
         count = errors.shape[1]
         shapes = [] if shape is None else [shape * (np.arange(count) == n) for n in range(count)]
         (white, *common), volumes = whitened([errors, *shapes], variances)
+        return white, common, volumes
+
+    def _log_density(self, values: Mapping[str, Any], summed: Callable[[Array], Array]) -> Array:
+        white, common, volumes = self._whitened(values)
+        count = white.shape[1]
         constant = 0.5 * count * np.log(2.0 * np.pi)
         total = summed(-0.5 * jnp.sum(white**2, axis=1) - volumes - constant)
         if not common:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
 
 from vibayes.errors import InvalidInput
 from vibayes.io.packages import package
 from vibayes.naming import nearest
 from vibayes.posterior import ModelPosterior
-from vibayes.priors import Prior
+from vibayes.priors import normal_scores
 from vibayes.problem import Problem
 from vibayes.samplers.likely import Sample
 
@@ -129,7 +128,7 @@ def model_of(groups: dict[str, Any], problem: Problem, where: str) -> ModelPoste
     weights = statistic("weight", np.full(chains * each, 1.0 / max(chains * each, 1)))
     sample = None
     if not ours or told["sampled"]:
-        points = [_normal_scores(problem.priors[name], values) for name, values in table.items()]
+        points = [normal_scores(problem.priors[name], values) for name, values in table.items()]
         unknown = np.full((chains, each), np.nan)
         sample = Sample(
             np.stack(points, axis=-1),
@@ -158,16 +157,6 @@ def model_of(groups: dict[str, Any], problem: Problem, where: str) -> ModelPoste
         chains=chains,
         sample=sample,
     )
-
-
-def _normal_scores(prior: Prior, values: np.ndarray) -> np.ndarray:
-    """Where a sampler has the values: z of icdf(Φ(z)) = value, by halving, for a prior has no more than ``icdf``."""
-    low, high = np.full(values.shape, -8.2), np.full(values.shape, 8.2)
-    for _ in range(56):
-        middle = 0.5 * (low + high)
-        below = np.asarray(prior.icdf(ndtr(middle))) < values
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return 0.5 * (low + high)
 
 
 def _has(data: Any, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Pictures for people; nothing imports this."""
+"""Pictures and pages for people; nothing imports this."""
 
 from vibayes.report.backbones import figure_of_backbone_fit, figure_of_decay
 from vibayes.report.branches import figure_of_branches, figure_of_isola_levels
@@ -17,6 +17,7 @@ from vibayes.report.page import page_of
 from vibayes.report.pairs import figure_of_pairs
 from vibayes.report.trace import figure_of_trace
 from vibayes.report.uncertainties import figure_of_particles, figure_of_uncertainties
+from vibayes.report.write import write_report
 
 __all__ = [
     "figure_of_accuracy",
@@ -39,4 +40,5 @@ __all__ = [
     "page_of",
     "page_of_branches",
     "save",
+    "write_report",
 ]

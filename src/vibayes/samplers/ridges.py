@@ -13,6 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from vibayes.samplers.verdicts import Verdict
+
 _STRONG = 0.95
 """Correlation of a ridge, in coordinates in which the prior is standard normal."""
 _MOST = 3
@@ -21,7 +23,7 @@ _AS_GOOD = 1.5
 """A ratio or a product is told of where it is at most so much wider than the power that is known best."""
 
 
-def ridges(points: np.ndarray, values: np.ndarray, names: Sequence[str]) -> tuple[str, ...]:
+def ridges(points: np.ndarray, values: np.ndarray, names: Sequence[str]) -> tuple[Verdict, ...]:
     """A sentence for every pair of parameters of which the record tells only a combination.
 
     Args:
@@ -45,7 +47,7 @@ def ridges(points: np.ndarray, values: np.ndarray, names: Sequence[str]) -> tupl
     return tuple(_sentence(values[:, i], values[:, j], names[i], names[j], correlations[i, j]) for i, j in strong)
 
 
-def _sentence(a: np.ndarray, b: np.ndarray, first: str, second: str, correlation: float) -> str:
+def _sentence(a: np.ndarray, b: np.ndarray, first: str, second: str, correlation: float) -> Verdict:
     positive = bool(np.all(a > 0) and np.all(b > 0))
     one, other = (np.log(a), np.log(b)) if positive else (a, b)
     power = np.sign(np.cov(one, other)[0, 1]) * one.std() / other.std()
@@ -61,7 +63,8 @@ def _sentence(a: np.ndarray, b: np.ndarray, first: str, second: str, correlation
         combination = f"{first} {'-' if power > 0 else '+'} {abs(power):.3g} {second}"
         together, *alone = (f"{deviation:.2g}" for deviation in (known, one.std(), other.std()))
     each = " and ".join(dict.fromkeys(alone))
-    return (
+    sentence = (
         f"The record tells {combination} within {together}, but {first} and {second} alone only within {each} "
-        f"(correlation {correlation:+.2f}): fix one of them, or measure something that tells them apart."
+        f"(correlation {correlation:+.2f})"
     )
+    return Verdict("ridge", sentence, "fix one of them, or measure something that tells them apart")

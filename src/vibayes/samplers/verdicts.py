@@ -29,7 +29,28 @@ _NAMED = 5
 """Parameters in a sentence; of more the worst are named."""
 
 
-def verdicts(sample: Sample, names: Sequence[str]) -> tuple[str, ...]:
+class Verdict(str):
+    """A sentence on a sample, which is text and knows its parts.
+
+    Examples:
+        >>> said = Verdict("acceptance", "Only 1 % of moves were made", "give a smaller step")
+        >>> str(said), said.remedy
+        ('Only 1 % of moves were made: give a smaller step.', 'give a smaller step')
+    """
+
+    __slots__ = ("about", "remedy", "sentence")
+
+    def __new__(cls, about: str, sentence: str, remedy: str = "") -> Verdict:
+        """A sentence, and what to do if anything can be done."""
+        made = super().__new__(cls, f"{sentence}: {remedy}." if remedy else f"{sentence}.")
+        made.about, made.sentence, made.remedy = about, sentence, remedy
+        return made
+
+    def __reduce__(self) -> tuple[type[Verdict], tuple[str, str, str]]:
+        return Verdict, (self.about, self.sentence, self.remedy)
+
+
+def verdicts(sample: Sample, names: Sequence[str]) -> tuple[Verdict, ...]:
     """What is wrong with a sample and what to do about it, in sentences; none if nothing is wrong.
 
     Examples:
@@ -39,21 +60,22 @@ def verdicts(sample: Sample, names: Sequence[str]) -> tuple[str, ...]:
         >>> print(*verdicts(Sample(points + [[[0.0]], [[0]], [[0]], [[0.1]]], np.zeros((4, 500)), 0.4), ["k"]))
         Chains do not agree on k (R-hat 1.09): give more draws; if there may be several modes, use TemperedSMC.
     """
-    said = [sample.note[0].upper() + sample.note[1:] + "."] if sample.note else []
+    said = [Verdict("method", sample.note[0].upper() + sample.note[1:])] if sample.note else []
     if not judgeable(sample):
-        return (*said, "There are too few draws to judge: give more draws.")
+        return (*said, Verdict("draws", "There are too few draws to judge", "give more draws"))
     said += _of_draws(sample, names)
     if sample.log_evidence_error > _SURE:
         error = f"{sample.log_evidence_error:.2g}"
-        said.append(f"The evidence is rough (standard error of its logarithm {error}): give more particles or draws.")
+        rough = f"The evidence is rough (standard error of its logarithm {error})"
+        said.append(Verdict("evidence", rough, "give more particles or draws"))
     middle, gains = np.median(sample.flat, axis=0), information_gain(sample.points)
     if np.any(bad := np.abs(middle) > _FAR):
         listing = _listing(names, bad, [f"{value:+.1f} standard deviations off" for value in middle], -np.abs(middle))
-        said.append(f"The prior hardly allows what the record says of {listing}: widen the prior.")
+        said.append(Verdict("prior", f"The prior hardly allows what the record says of {listing}", "widen the prior"))
     if np.any(bad := gains < _LEARNED):
         listing = _listing(names, bad, [f"{value:.2f} bit" for value in gains], gains)
-        remedy = "fix it, or measure something that it changes"
-        said.append(f"The record says nothing of {listing}: the posterior is the prior; {remedy}.")
+        remedy = "the posterior is the prior; fix it, or measure something that it changes"
+        said.append(Verdict("prior", f"The record says nothing of {listing}", remedy))
     return tuple(said)
 
 
@@ -62,7 +84,7 @@ def judgeable(sample: Sample) -> bool:
     return sample.points.shape[1] >= _FEWEST
 
 
-def _of_draws(sample: Sample, names: Sequence[str]) -> list[str]:
+def _of_draws(sample: Sample, names: Sequence[str]) -> list[Verdict]:
     """On how many draws there are, and whether they agree."""
     said, points = [], grouped(sample.points)
     apart, bulk = rhat(points), ess_bulk(sample.points)
@@ -72,14 +94,17 @@ def _of_draws(sample: Sample, names: Sequence[str]) -> list[str]:
         what, remedy = "Chains", "give more draws; if there may be several modes, use TemperedSMC"
         if len(points) == 1:
             what, remedy = "Parts of the draws", "give more particles or draws"
-        said.append(f"{what} do not agree on {listing}: {remedy}.")
+        said.append(Verdict("chains", f"{what} do not agree on {listing}", remedy))
     elif np.any(bad := ~(few >= _ENOUGH)):
         listing = _listing(names, bad, [f"{value:.0f}" for value in few], few)
-        said.append(f"There are few effective draws of {listing}: give more draws or particles, for {_ENOUGH} of each.")
+        remedy = f"give more draws or particles, for {_ENOUGH} of each"
+        said.append(Verdict("draws", f"There are few effective draws of {listing}", remedy))
     if sample.acceptance < _REFUSED:
-        said.append(f"Only {sample.acceptance:.2%} of moves were made: give more warm-up, or a smaller step.")
+        refused = f"Only {sample.acceptance:.2%} of moves were made"
+        said.append(Verdict("acceptance", refused, "give more warm-up, or a smaller step"))
     elif sample.acceptance > _SMALL_STEPS and np.any(bulk < 0.01 * sample.points.shape[0] * sample.points.shape[1]):
-        said.append(f"{sample.acceptance:.0%} of moves were made, but they lead nowhere: give a larger step.")
+        idle = f"{sample.acceptance:.0%} of moves were made, but they lead nowhere"
+        said.append(Verdict("acceptance", idle, "give a larger step"))
     return said
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from jax.core import Tracer
 
 from vibayes.errors import InvalidInput
+from vibayes.notebook import card
 from vibayes.structure.damping import Damping, ModalDamping
 from vibayes.structure.declaration import (
     GROUND,
@@ -211,6 +212,17 @@ class Structure(eqx.Module):
     def parameters(self) -> tuple[str, ...]:
         """Names of the unknown parameters."""
         return parameter_names(self)
+
+    def _repr_html_(self) -> str:
+        rows = [(name, "mass", mass, "") for name, mass in zip(self.mass_names, self.masses, strict=True)]
+        rows += [
+            (link.name, type(link.element).__name__, ", ".join(parameter_names(link.element)) or "known",
+             f"{link.start} – {link.stop}")
+            for link in self.links
+        ]  # fmt: skip
+        unknowns = ", ".join(self.parameters) or "none"
+        notes = [f"Unknowns: {unknowns}", f"Sensors: {', '.join(sensor.name for sensor in self.sensors)}"]
+        return card("Structure", ("part", "kind", "value or unknowns", "between"), rows, notes)
 
     def mass_index(self, name: str) -> int:
         """Position of a mass."""
