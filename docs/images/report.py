@@ -46,7 +46,10 @@ def main():
         page = write_report(posterior(), f"{folder}/report.html", title="Damping of the storey", intro=intro)
         flags = "--headless --no-sandbox --disable-gpu --hide-scrollbars --virtual-time-budget=20000"
         subprocess.run(
-            [browser, *flags.split(), "--window-size=1000,1250", f"--user-data-dir={folder}/profile", f"--screenshot={picture}", page.as_uri()],
+            [
+                browser, *flags.split(), "--window-size=1000,1250", f"--user-data-dir={folder}/profile",
+                f"--screenshot={picture}", page.as_uri(),
+            ],
             check=True, timeout=120,
         )  # fmt: skip
 

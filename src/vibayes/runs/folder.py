@@ -32,8 +32,8 @@ from vibayes.runs.refusal import RefusedRun
 
 STUDY, JOURNAL, POSTERIOR, LOG, FIGURES = "study.toml", "journal.bin", "posterior.nc", "log.txt", "figures"
 _LOCK = ".lock"
-_OURS_BEFORE = {STUDY, FIGURES, _LOCK}
-"""What a run that was killed while it was being begun may have left."""
+_OURS_BEFORE = {STUDY, FIGURES, _LOCK, "check"}
+"""What a run that was killed while it was being begun may have left, and the figures of `vibayes check`."""
 
 
 @dataclass(frozen=True)
