@@ -31,6 +31,7 @@ from vibayes.filters import *  # noqa: E402, F403
 from vibayes.findings import Finding, diagnose  # noqa: E402
 from vibayes.inference import infer  # noqa: E402
 from vibayes.io import *  # noqa: E402, F403
+from vibayes.journal import Journal  # noqa: E402
 from vibayes.periodic import *  # noqa: E402, F403
 from vibayes.posterior import Posterior  # noqa: E402
 from vibayes.prediction import predict  # noqa: E402
@@ -49,6 +50,7 @@ __all__ = [
     "IdentifiabilityWarning",
     "Increasing",
     "InvalidInput",
+    "Journal",
     "LogNormal",
     "LogUniform",
     "Normal",

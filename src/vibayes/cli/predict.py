@@ -22,7 +22,7 @@ def predict(
     outputs: Annotated[
         list[str] | None, typer.Option("--output", "-o", help="Columns that were measured, to compare with, in order.")
     ] = None,
-    time: Annotated[str | None, typer.Option(help="Its column of times.")] = None,
+    time: Annotated[str | None, typer.Option(help="Its column of times; found out if left out.")] = None,
     rate: Annotated[float | None, typer.Option(help="Samples per second, instead of --time.")] = None,
     model: Annotated[str, typer.Option(help="Name of the model; by default the most probable one.")] = "",
     draws: Annotated[int, typer.Option(help="Of the posterior.")] = 200,
@@ -82,7 +82,7 @@ def new_record(
 ) -> Any:
     """A record with the channels and units of another; outputs are unknown unless columns of them are named."""
     from vibayes.errors import InvalidInput
-    from vibayes.io import read_record
+    from vibayes.io import look, read_record
     from vibayes.record import Record
 
     names, measured = inputs or list(old.input_names), outputs or []
@@ -92,6 +92,8 @@ def new_record(
             raise InvalidInput(f"vibayes predict --{what}", expected, str(len(given)), "name one for each, in order")
     if not names:
         raise InvalidInput("vibayes predict", "a study with measured inputs", "none", "leave the file out")
+    if time is None and rate is None:
+        time = look(file).time
     # Inputs alone are no record of a response, so that all columns are read as such.
     read = read_record(file, output=[*names, *measured], time=time, rate=rate)
     values = {}
