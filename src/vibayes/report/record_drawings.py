@@ -14,6 +14,7 @@ from vibayes.posterior import ModelPosterior
 from vibayes.prediction import Prediction
 from vibayes.record import Record
 from vibayes.report.drawing import Band, Dots, Drawing, Line, Panel, envelope, extremes, thinned
+from vibayes.report.words import unit_words
 
 _CHANNELS = 6
 """Channels of one kind in a figure; the others are named as left out."""
@@ -131,4 +132,4 @@ def of_correlations(residuals: Residuals) -> Drawing | None:
 def with_unit(name: str, record: Record) -> str:
     """A channel's name with its unit."""
     unit = record.units.get(name)
-    return f"{name}\n({unit})" if unit else name
+    return f"{name}\n({unit_words(unit)})" if unit else name

@@ -28,6 +28,8 @@ from vibayes.report.verdict import findings_of, models, parameters, verdict
 from vibayes.report.words import number, table
 
 _DRAWS = 200
+_OF_RANDOM = 32
+"""Draws with inputs of their own, from which only the size of the motion is taken."""
 _MOST_PAIRS = 8
 """Parameters of which all pairs are shown at once."""
 _PACKAGES = "vibayes", "jax", "numpy", "scipy"
@@ -138,7 +140,7 @@ def _predicted(model: ModelPosterior) -> Prediction | None:
     if model.problem.of_backbones:
         return None
     try:
-        return predict(0, model, draws=_DRAWS)
+        return predict(0, model, draws=_OF_RANDOM if model.problem.random else _DRAWS)
     except InvalidInput:
         return None
 
