@@ -75,7 +75,7 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], raw:
     )
 
 
-def sparkline(values: np.ndarray, weights: np.ndarray, prior: Sequence[float], words: str) -> str:
+def sparkline(values: np.ndarray, weights: np.ndarray, prior: np.ndarray, words: str) -> str:
     """The posterior of a parameter as a small picture: bars over the range in which it lies, the prior as a line.
 
     Args:
