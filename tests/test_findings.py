@@ -21,6 +21,7 @@ from vibayes.findings import (
     worst,
 )
 from vibayes.posterior import Posterior
+from vibayes.prediction import Prediction
 from vibayes.samplers.likely import Sample
 from vibayes.samplers.verdicts import Verdict, verdicts
 
@@ -223,7 +224,7 @@ def test_the_gravest_comes_first_and_a_good_result_has_no_troubles():
 def test_random_inputs_are_judged_by_the_size_of_the_motion():
     outputs = RNG.normal(size=(50, 400, 1))
     near, far = (
-        vb.prediction.Prediction(
+        Prediction(
             vb.Record.from_arrays(rate=100.0, output={"x": size * NOISE}), outputs, outputs[0] * np.nan, random=True
         )
         for size in (1.0, 3.0)

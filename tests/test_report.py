@@ -1,5 +1,6 @@
 """The report: what it says, for every kind of problem, and how it behaves in a real browser."""
 
+import dataclasses
 import re
 from html.parser import HTMLParser
 
@@ -9,6 +10,7 @@ from tests.browser import asked
 from tests.reported import KINDS, empty, posterior_of
 
 import vibayes as vb
+from vibayes.prediction import Prediction
 from vibayes.report import write_report
 from vibayes.report.drawing import MOST, envelope
 from vibayes.report.stylesheet import DARK, LIGHT
@@ -96,6 +98,24 @@ def test_gaps_stay_gaps_when_a_record_is_thinned():
 def test_parameters_have_units_that_follow_from_the_record(pages):
     text = pages("piecewise").read_text(encoding="utf-8")
     assert 'k0 <span class="unit">N/m</span>' in text and 'd1 <span class="unit">m</span>' in text
+
+
+def test_predictions_of_other_records_have_sections_of_their_own(tmp_path):
+    posterior = KINDS["function"]()
+    record = posterior.selected.problem.motions.segment(0, 500)
+    other = Prediction(record, record.output * np.linspace(0.9, 1.1, 20)[:, None, None], record.output)
+    page = write_report(posterior, tmp_path / "r.html", predictions={"kept back": other})
+    text = page.read_text(encoding="utf-8")
+    assert sections(text).index("prediction-1") > sections(text).index("pairs") and "Prediction: kept back" in text
+
+
+def test_models_without_probabilities_are_told_as_such(tmp_path):
+    posterior = KINDS["function"]()
+    models = [dataclasses.replace(posterior.models[0], probability=float("nan"), standard_error=float("nan"))] * 2
+    text = write_report(dataclasses.replace(posterior, models=tuple(models), trace=()), tmp_path / "r.html").read_text(
+        "utf-8"
+    )
+    assert "which model is the most probable is not known" in text and "not known</td>" in text
 
 
 def test_a_result_without_any_draws_is_told_as_such(tmp_path):

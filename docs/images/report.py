@@ -45,13 +45,8 @@ def main():
         intro = "A release test of a storey: which law damps it?"
         page = write_report(posterior(), f"{folder}/report.html", title="Damping of the storey", intro=intro)
         flags = "--headless --no-sandbox --disable-gpu --hide-scrollbars --virtual-time-budget=20000"
-        subprocess.run(
-            [
-                browser, *flags.split(), "--window-size=1000,1250", f"--user-data-dir={folder}/profile",
-                f"--screenshot={picture}", page.as_uri(),
-            ],
-            check=True, timeout=120,
-        )  # fmt: skip
+        places = [f"--user-data-dir={folder}/profile", "--window-size=1000,1250", f"--screenshot={picture}"]
+        subprocess.run([browser, *flags.split(), *places, page.as_uri()], check=True, timeout=120)
 
 
 if __name__ == "__main__":

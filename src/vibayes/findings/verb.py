@@ -13,6 +13,8 @@ from vibayes.prediction import Prediction, predict
 
 _DRAWS = 100
 """That are simulated to see what the model leaves of the record."""
+_OF_RANDOM = 32
+"""With inputs of their own, from which only the size of the motion is taken."""
 _OF_RESIDUALS: tuple[Callable[[Residuals], list[Finding]], ...] = (
     reach.of_fit, whiteness.of_residuals, whiteness.against_inputs, coverage.coverage,
 )  # fmt: skip
@@ -74,7 +76,7 @@ def _of_record(model: ModelPosterior, prediction: Prediction | None, residuals: 
     needed = (residuals is None and not model.problem.likely) or model.problem.random
     if prediction is None and needed:
         try:
-            prediction = predict(0, model, draws=_DRAWS)
+            prediction = predict(0, model, draws=_OF_RANDOM if model.problem.random else _DRAWS)
         except InvalidInput as trouble:
             return [Finding("serious", "reach", f"Draws cannot be simulated: {trouble.got}", trouble.remedy)]
     if residuals is None:

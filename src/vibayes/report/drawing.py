@@ -137,7 +137,9 @@ def envelope(x: np.ndarray, *series: np.ndarray, most: int = MOST) -> tuple[np.n
     return (x[chosen], *(each[chosen] for each in series))
 
 
-def extremes(x: np.ndarray, low: np.ndarray, high: np.ndarray, most: int = MOST) -> tuple[np.ndarray, ...]:
+def extremes(
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, most: int = MOST
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A long band by its lowest and highest edge in every stretch."""
     if len(x) <= most:
         return x, low, high

@@ -77,5 +77,5 @@ def _drawing(model: ModelPosterior, name: str, found: np.ndarray, number: int) -
     if model.problem.motions.samples > _POINTS:
         says += f"; the first {_POINTS:,} of {model.problem.motions.samples:,} samples"
     length, force = base_units(model.problem)
-    labels = (f"{word} ({unit})" if unit else word for word, unit in (("deformation", length), ("force", force)))
-    return Drawing(f"force-{number + 1}", f"Force of {name}", says + ".", [Panel(marks, *labels)], square=True)
+    x, y = (f"{word} ({unit})" if unit else word for word, unit in (("deformation", length), ("force", force)))
+    return Drawing(f"force-{number + 1}", f"Force of {name}", says + ".", [Panel(marks, x, y)], square=True)

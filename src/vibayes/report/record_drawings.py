@@ -13,7 +13,8 @@ from vibayes.findings.whiteness import chance, correlation, lags_of
 from vibayes.posterior import ModelPosterior
 from vibayes.prediction import Prediction
 from vibayes.record import Record
-from vibayes.report.drawing import Band, Dots, Drawing, Line, Panel, envelope, extremes, thinned
+from vibayes.report.drawing import Band, Dots, Drawing, Line, Look, Panel, envelope, extremes, thinned
+from vibayes.report.words import unit_words
 
 _CHANNELS = 6
 """Channels of one kind in a figure; the others are named as left out."""
@@ -22,10 +23,9 @@ _CHANNELS = 6
 def of_record(record: Record) -> Drawing:
     """Inputs and outputs, one below the other."""
     panels, shown, left = [], 0, []
-    for names, values, look in (
-        (record.input_names, record.input, "measured"),
-        (record.output_names, record.output, "model"),
-    ):
+    looks: tuple[Look, Look] = ("measured", "model")
+    channels = (record.input_names, record.input), (record.output_names, record.output)
+    for (names, values), look in zip(channels, looks, strict=True):
         for i, name in enumerate(names):
             if i >= _CHANNELS:
                 left.append(name)
@@ -87,8 +87,9 @@ def _compared(
 ) -> list[Any]:
     x, y = envelope(times, measured)
     z, m = envelope(times, mean)
+    edges = extremes(times, *band)
     return [
-        Band(*extremes(times, *band), f"{100 * share:g} % band", "model"),
+        Band(*edges, name=f"{100 * share:g} % band"),
         Line(x, y, "measured", "measured"),
         Line(z, m, label, "model"),
     ]
@@ -131,4 +132,4 @@ def of_correlations(residuals: Residuals) -> Drawing | None:
 def with_unit(name: str, record: Record) -> str:
     """A channel's name with its unit."""
     unit = record.units.get(name)
-    return f"{name}\n({unit})" if unit else name
+    return f"{name}\n({unit_words(unit)})" if unit else name

@@ -81,7 +81,7 @@ code { font-family: ui-monospace, "SF Mono", Consolas, monospace; }
 footer { font-size: 0.9rem; padding-top: 2rem; padding-bottom: 2.5rem; }
 @media (max-width: 40rem) {
   h1 { font-size: 1.45rem; } h2 { font-size: 1.2rem; }
-  th, td { padding-right: 0.8rem; } .verdict p:first-child { font-size: 1.1rem; }
+  table { font-size: 0.9rem; } th, td { padding-right: 0.6rem; } .verdict p:first-child { font-size: 1.1rem; }
 }
 @media print {
   :root { color-scheme: light; @@LIGHT@@ }

@@ -9,7 +9,7 @@ import numpy as np
 
 from vibayes.findings import Finding, worst
 from vibayes.posterior import ModelPosterior, Posterior
-from vibayes.report.words import number, probability, sparkline, table
+from vibayes.report.words import number, probability, sparkline, table, unit_words
 
 _TRUST = {
     "good": "Nothing speaks against these numbers.",
@@ -59,7 +59,7 @@ def parameters(model: ModelPosterior, units: Mapping[str, str], share: float) ->
         shown = values if len(values) <= 20000 else values[:: len(values) // 20000]
         weights = model.weights if len(values) <= 20000 else model.weights[:: len(values) // 20000]
         picture = sparkline(shown, weights / weights.sum(), prior, words)
-        unit = f' <span class="unit">{escape(units[name])}</span>' if units.get(name) else ""
+        unit = f' <span class="unit">{escape(unit_words(units[name]))}</span>' if units.get(name) else ""
         interval = f"{number(low)} … {number(high)}"
         rows.append((escape(name) + unit, number(means[name]), interval, picture, number(deviations[name], 2)))
     head = ("parameter", "mean", f"{100 * share:g} % interval", "belief", "standard deviation")

@@ -32,6 +32,16 @@ def number(value: float, digits: int = 4) -> str:
     return words.replace("-", "\N{MINUS SIGN}")
 
 
+def unit_words(unit: str) -> str:
+    """A unit as people write it.
+
+    Examples:
+        >>> unit_words("m/s^2")
+        'm/s²'
+    """
+    return unit.replace("**", "^").replace("^2", "²").replace("^3", "³").replace("*", "·")
+
+
 def probability(model: ModelPosterior) -> str:
     """Of a model, with its standard error."""
     if not np.isfinite(model.probability):
@@ -65,7 +75,7 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]], raw:
     )
 
 
-def sparkline(values: np.ndarray, weights: np.ndarray, prior: Sequence[float], words: str) -> str:
+def sparkline(values: np.ndarray, weights: np.ndarray, prior: np.ndarray, words: str) -> str:
     """The posterior of a parameter as a small picture: bars over the range in which it lies, the prior as a line.
 
     Args:

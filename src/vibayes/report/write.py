@@ -28,6 +28,8 @@ from vibayes.report.verdict import findings_of, models, parameters, verdict
 from vibayes.report.words import number, table
 
 _DRAWS = 200
+_OF_RANDOM = 32
+"""Draws with inputs of their own, from which only the size of the motion is taken."""
 _MOST_PAIRS = 8
 """Parameters of which all pairs are shown at once."""
 _PACKAGES = "vibayes", "jax", "numpy", "scipy"
@@ -89,6 +91,9 @@ def write_report(
         raise InvalidInput("write_report.posterior", "a Posterior", type(posterior).__name__, "give what infer returns")
     if not 0.0 < share < 1.0:
         raise InvalidInput("write_report.share", "a number between 0 and 1", repr(share), "write 0.95 for 95 %")
+    path = Path(path)
+    if not path.parent.is_dir():  # before the work, not after it
+        raise InvalidInput("write_report.path", "an existing folder", f"'{path.parent}'", "create it first")
     model = chosen(posterior)
     residuals = None
     if model is not None:
@@ -122,7 +127,6 @@ def write_report(
     sections.append(("again", "How to do it again", _again(reproduce, facts)))
     lead = "".join(f'<p class="lead">{escape(p)}</p>' for p in intro.split("\n\n") if p.strip())
     page = document.document(title, lead, sections, f"Written by vibayes {_version('vibayes')}.")
-    path = Path(path)
     with whole_file("write_report", path) as file:
         file.write(page.encode("utf-8"))
     if figures is not None:
@@ -138,7 +142,7 @@ def _predicted(model: ModelPosterior) -> Prediction | None:
     if model.problem.of_backbones:
         return None
     try:
-        return predict(0, model, draws=_DRAWS)
+        return predict(0, model, draws=_OF_RANDOM if model.problem.random else _DRAWS)
     except InvalidInput:
         return None
 
