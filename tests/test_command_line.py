@@ -160,14 +160,15 @@ def test_an_error_may_bring_its_own_number(capsys):
 
 
 def test_data_sets_are_listed_and_exported(monkeypatch, tmp_path, vibayes):
-    silver = types.SimpleNamespace(name="silverbox", description="an electronic Duffing oscillator")
+    silver = types.SimpleNamespace(name="silverbox", title="an electronic Duffing oscillator")
     record = vb.Record.from_arrays(rate=2.0, output={"x": np.arange(3.0)})
     monkeypatch.setattr(vb.io, "datasets", lambda: [silver], raising=False)
-    monkeypatch.setattr(vb.io, "load_dataset", lambda name, folder=None: record, raising=False)
+    loaded = {"test one": record, "test/two": record}
+    monkeypatch.setattr(vb.io, "load_dataset", lambda name, folder=None, download=False: loaded, raising=False)
     code, out, _ = vibayes("datasets")
     assert code == 0 and "silverbox" in out and "Duffing" in out
     assert vibayes("datasets", "silverbox", "--out", tmp_path / "s.csv")[0] == 0
-    np.testing.assert_array_equal(vb.read_record(tmp_path / "s.csv").channel("x"), np.arange(3.0))
+    np.testing.assert_array_equal(vb.read_record(tmp_path / "s_test_two.csv").channel("x"), np.arange(3.0))
     assert vibayes("datasets", "silverbox", "--out", tmp_path / "s.csv")[0] == 2
 
 
