@@ -203,3 +203,24 @@ def test_a_parameter_that_nothing_depends_on_is_told(made, vibayes):
     (made / "stop.toml").write_text(text)
     code, out, _ = vibayes("check", made / "stop.toml", "--json", "--no-figures", "--draws", 8)
     assert code == 0 and [each for each in json.loads(out)["warnings"] if "depends on 'k_stop'" in each]
+
+
+def test_points_of_backbones_are_described_and_drawn(tmp_path, vibayes):
+    points = np.column_stack([np.linspace(20.0, 21.0, 6), np.linspace(0.01, 0.1, 6)])
+    np.savetxt(tmp_path / "points.csv", points, delimiter=",", header="frequency,amplitude", comments="")
+    (tmp_path / "bone.toml").write_text("""
+[data]
+file = "points.csv"
+frequency = "frequency"
+amplitudes = ["amplitude"]
+[model]
+noise = 0.1
+[model.structure]
+mass = 1.0
+elements = [{ type = "Duffing", stiffness = 400.0, cubic = "k3" }]
+[model.priors]
+k3 = { type = "Uniform", low = -1e5, high = 1e5 }
+""")
+    code, out, _ = vibayes("check", tmp_path / "bone.toml")
+    assert code == 0 and "6 points of backbones, 20 to 21 rad/s; modes 1" in out
+    assert (tmp_path / "bone-run" / "check" / "points.png").exists()
