@@ -160,14 +160,15 @@ def test_an_error_may_bring_its_own_number(capsys):
 
 
 def test_data_sets_are_listed_and_exported(monkeypatch, tmp_path, vibayes):
-    silver = types.SimpleNamespace(name="silverbox", description="an electronic Duffing oscillator")
+    silver = types.SimpleNamespace(name="silverbox", title="an electronic Duffing oscillator")
     record = vb.Record.from_arrays(rate=2.0, output={"x": np.arange(3.0)})
     monkeypatch.setattr(vb.io, "datasets", lambda: [silver], raising=False)
-    monkeypatch.setattr(vb.io, "load_dataset", lambda name, folder=None: record, raising=False)
+    loaded = {"test one": record, "test/two": record}
+    monkeypatch.setattr(vb.io, "load_dataset", lambda name, folder=None, download=False: loaded, raising=False)
     code, out, _ = vibayes("datasets")
     assert code == 0 and "silverbox" in out and "Duffing" in out
     assert vibayes("datasets", "silverbox", "--out", tmp_path / "s.csv")[0] == 0
-    np.testing.assert_array_equal(vb.read_record(tmp_path / "s.csv").channel("x"), np.arange(3.0))
+    np.testing.assert_array_equal(vb.read_record(tmp_path / "s_test_two.csv").channel("x"), np.arange(3.0))
     assert vibayes("datasets", "silverbox", "--out", tmp_path / "s.csv")[0] == 2
 
 
@@ -202,3 +203,24 @@ def test_a_parameter_that_nothing_depends_on_is_told(made, vibayes):
     (made / "stop.toml").write_text(text)
     code, out, _ = vibayes("check", made / "stop.toml", "--json", "--no-figures", "--draws", 8)
     assert code == 0 and [each for each in json.loads(out)["warnings"] if "depends on 'k_stop'" in each]
+
+
+def test_points_of_backbones_are_described_and_drawn(tmp_path, vibayes):
+    points = np.column_stack([np.linspace(20.0, 21.0, 6), np.linspace(0.01, 0.1, 6)])
+    np.savetxt(tmp_path / "points.csv", points, delimiter=",", header="frequency,amplitude", comments="")
+    (tmp_path / "bone.toml").write_text("""
+[data]
+file = "points.csv"
+frequency = "frequency"
+amplitudes = ["amplitude"]
+[model]
+noise = 0.1
+[model.structure]
+mass = 1.0
+elements = [{ type = "Duffing", stiffness = 400.0, cubic = "k3" }]
+[model.priors]
+k3 = { type = "Uniform", low = -1e5, high = 1e5 }
+""")
+    code, out, _ = vibayes("check", tmp_path / "bone.toml")
+    assert code == 0 and "6 points of backbones, 20 to 21 rad/s; modes 1" in out
+    assert (tmp_path / "bone-run" / "check" / "points.png").exists()

@@ -64,7 +64,7 @@ def test_every_command_in_the_documentation_runs(folder, monkeypatch, capsys):
             vb.io, "look", lambda path: SimpleNamespace(columns=names, suggested=lambda: found), raising=False
         )
     if not hasattr(vb.io, "load_dataset"):
-        monkeypatch.setattr(vb.io, "datasets", lambda: ["silverbox"], raising=False)
+        monkeypatch.setattr(vb.io, "datasets", lambda: [SimpleNamespace(name="silverbox", title="")], raising=False)
     lines = re.findall(r"^\$ vibayes (.*)$", (DOCS / "command-line.md").read_text(encoding="utf-8"), re.M)
     known = {command.name for command in app.registered_commands}
     assert len(lines) >= 5

@@ -33,7 +33,7 @@ def check(
 
     speech = Speech(quiet, json)
     read = read_study(study)
-    speech.say(f"{read.title}\n  data      {read.record!r}")
+    speech.say(f"{read.title}\n  data      {_data_of(read)}")
     for problem in read.problems:
         speech.say(f"  model     {problem.name}: {', '.join(problem.parameters)}")
     speech.say(f"  method    {_method_of(read)}, seed {read.seed}")
@@ -50,6 +50,17 @@ def check(
     speech.result({"study": study, "title": read.title, "models": models, "warnings": doubts, "figures": written})
 
 
+def _data_of(read: Study) -> str:
+    from vibayes.record import Record
+
+    record = read.record
+    if isinstance(record, Record):
+        return repr(record)
+    low, high = record.frequency.min(), record.frequency.max()
+    modes = ", ".join(map(str, record.modes))
+    return f"{record.samples} points of backbones, {low:.4g} to {high:.4g} rad/s; modes {modes}"
+
+
 def _method_of(read: Study) -> str:
     if read.method is not None:
         return repr(read.method)
@@ -57,12 +68,14 @@ def _method_of(read: Study) -> str:
 
 
 def _draw(read: Study, priors: list[Any]) -> list[Path]:
-    from vibayes.cli.pictures import figure_of_priors
+    from vibayes.cli.pictures import figure_of_points, figure_of_priors
     from vibayes.report import save
 
     folder = read.output / "check"
     folder.mkdir(parents=True, exist_ok=True)
     written = []
+    if priors[0].problem.of_backbones:
+        return [save(figure_of_points(priors[0].problem.record), folder / "points.png")]
     for number, prior in enumerate(priors):
         if prior.outputs is not None:
             written.append(save(figure_of_priors(prior), folder / f"prior_{number + 1}.png"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,14 +15,17 @@ from vibayes.cli.speech import Json, Quiet, Speech
 def datasets(
     name: Annotated[str | None, typer.Argument(help="Data set to export; without a name all are listed.")] = None,
     folder: Annotated[Path | None, typer.Option(help="Folder with files that were downloaded before.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Record to write; by default NAME.csv.")] = None,
+    download: Annotated[
+        bool, typer.Option("--download", help="Fetch it through the package nonlinear_benchmarks.")
+    ] = False,
+    out: Annotated[Path | None, typer.Option(help="Record to write; by default NAME.csv, one file per record.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """List public data sets, or export one as a record in CSV.
 
-    Example: vibayes datasets silverbox --out silverbox.csv
+    Example: vibayes datasets silverbox --download --out silverbox.csv
     """
     from vibayes import io
     from vibayes.errors import InvalidInput
@@ -32,35 +37,29 @@ def datasets(
         known = list(io.datasets())  # type: ignore[attr-defined]
         for each in known:
             speech.say(_described(each))
-        speech.result({"datasets": [str(getattr(each, "name", each)) for each in known]})
+        speech.result({"datasets": {each.name: each.title for each in known}})
         return
     target = Path(f"{name}.csv") if out is None else out
-    if target.exists() and not force:
-        raise InvalidInput(
-            "vibayes datasets", "a file that is not there yet", f"'{target}'", "add --force to replace it"
-        )
-    loaded: Any = io.load_dataset(name, folder)  # type: ignore[attr-defined]
-    records = _records(loaded)
-    written = []
-    for part, record in records.items():
-        path = target.with_name(f"{target.stem}_{part}{target.suffix}") if len(records) > 1 else target
+    loaded: Mapping[str, Any] = io.load_dataset(name, folder, download=download)  # type: ignore[attr-defined]
+    places = _places(target, list(loaded))
+    for path in places.values():
         if path.exists() and not force:
-            raise InvalidInput("vibayes datasets", "a file that is not there yet", f"'{path}'", "add --force")
-        io.write_record(record, path)
-        written.append(path)
-        speech.say(f"Written: {path}  {record!r}")
-    speech.result({"written": written})
+            expected, remedy = "a file that is not there yet", "add --force to replace it"
+            raise InvalidInput("vibayes datasets", expected, f"'{path}'", remedy)
+    for part, path in places.items():
+        io.write_record(loaded[part], path)
+        speech.say(f"Written: {path}  {loaded[part]!r}")
+    speech.result({"written": list(places.values())})
 
 
 def _described(each: Any) -> str:
-    name, about = getattr(each, "name", None), getattr(each, "description", "") or getattr(each, "about", "")
-    return f"  {name:<16} {about}" if name else f"  {each}"
+    return f"  {each.name:<18} {each.title}"
 
 
-def _records(loaded: Any) -> dict[str, Any]:
-    """One record, or several by name."""
-    if isinstance(loaded, dict):
-        return {str(name).replace(" ", "_"): each for name, each in loaded.items()}
-    if isinstance(loaded, list | tuple):
-        return {str(number + 1): each for number, each in enumerate(loaded)}
-    return {"": loaded}
+def _places(target: Path, parts: Sequence[str]) -> dict[str, Path]:
+    """Where each record goes: to the file itself if there is only one."""
+    if len(parts) == 1:
+        return {parts[0]: target}
+    return {
+        part: target.with_name(f"{target.stem}_{re.sub(r'[^0-9A-Za-z-]+', '_', part)}{target.suffix}") for part in parts
+    }

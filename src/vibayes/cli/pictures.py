@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from vibayes.backbone import BackbonePoints
 from vibayes.record import Record
-from vibayes.report.style import COLOURS, GREY, legend_below, pyplot, tidy
+from vibayes.report.style import COLOURS, GREY, legend_below, look, pyplot, tidy
 from vibayes.study.prior_responses import PriorResponses
 
 
@@ -41,6 +42,17 @@ def figure_of_priors(prior: PriorResponses) -> Any:
     grid[-1].set_xlabel("time (s)")
     grid[0].set_title(f"{prior.problem.name}: data, and what the priors expect", loc="left", fontsize=10)
     legend_below(figure, *grid[-1].get_legend_handles_labels())
+    return figure
+
+
+def figure_of_points(points: BackbonePoints) -> Any:
+    """Points of backbones: frequency over the amplitude of every mode."""
+    figure, axes = pyplot().subplots(figsize=(6.4, 4.2), layout="constrained")
+    for number, mode in enumerate(points.modes):
+        size = np.abs(points.amplitudes[:, number])
+        axes.plot(size, points.frequency, linestyle="", markersize=5, label=f"mode {mode}", **look(number))
+    tidy(axes, "amplitude", "frequency (rad/s)", "Points of backbones")
+    legend_below(figure, *axes.get_legend_handles_labels())
     return figure
 
 

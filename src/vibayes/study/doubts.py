@@ -38,11 +38,11 @@ def doubts_of_record(record: Record) -> Iterator[str]:
         >>> import numpy as np
         >>> import vibayes as vb
         >>> x = 12.0 * np.sin(np.arange(50.0))
-        >>> record = vb.Record.from_arrays(rate=10.0, input=np.zeros(50), output={"x": x}, units={"x": "m"})
+        >>> record = vb.Record.from_arrays(rate=10.0, input={"u": 0 * x}, output={"x": x}, units={"x": "m", "u": "N"})
         >>> for doubt in doubts_of_record(record):
         ...     print(doubt)
-        'input' never changes: check the channel, or leave it out
-        'x' has a standard deviation of 8.52 m, which is rare: are these millimetres; state the unit under data.units
+        'u' never changes: check the channel, or leave it out
+        'x' has a standard deviation of 8.49 m, which is rare: are these millimetres; state the unit under data.units
     """
     unstated = []
     for names, units, columns in (
