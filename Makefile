@@ -1,5 +1,5 @@
 # Everything runs in .venv, built once from constraints.txt and rebuilt only when it or pyproject.toml changes.
-# `make demo` needs the core and matplotlib only; the other targets add what they need on top.
+# `make demo` needs the command line and what it uses; the other targets add what they need on top.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -22,7 +22,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.core: $(INPUTS) | $(BIN)/python
-	$(PIP) -e '.[plot]'
+	$(PIP) -e '.[app]'
 	@touch $@
 
 $(VENV)/.dev: $(INPUTS) | $(BIN)/python
@@ -37,8 +37,8 @@ $(VENV)/.docs: $(INPUTS) | $(BIN)/python
 	$(PIP) -e '.[plot,docs]'
 	@touch $@ $(VENV)/.core
 
-demo: $(VENV)/.core  ## identify a simulated oscillator, figures and a page into demo_output/
-	$(BIN)/python -m vibayes.demo --out demo_output
+demo: $(VENV)/.core  ## identify a simulated oscillator, from a study file to a report in demo_output/
+	$(BIN)/vibayes demo --out demo_output
 
 test: $(VENV)/.dev  ## run the whole test suite, examples in the documentation included
 	$(BIN)/python -m pytest -q -n $(WORKERS)

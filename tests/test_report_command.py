@@ -1,49 +1,55 @@
-"""The command that writes a report, with a stand-in for run folders."""
-
-import json
-import sys
-import types
+"""The command that writes the report of a run."""
 
 import pytest
 
 pytest.importorskip("typer")
 pytest.importorskip("plotly")
-import typer
-from tests.reported import KINDS
-from typer.testing import CliRunner
+import numpy as np
 
-from vibayes.cli.report import report
+import vibayes as vb
+from vibayes.cli.app import run
 
-
-class Opened:
-    """A run as `vibayes.runs.open_run` gives it."""
-
-    study = types.SimpleNamespace(title="A storey & more", seed=7, method="FollowAndWeigh()", files=("data/test.csv",))
-
-    def posterior(self):
-        return KINDS["function"]()
-
-
-@pytest.fixture
-def command(monkeypatch):
-    stand_in = types.ModuleType("vibayes.runs")
-    stand_in.open_run = lambda folder: Opened()  # pyright: ignore[reportAttributeAccessIssue]
-    monkeypatch.setitem(sys.modules, "vibayes.runs", stand_in)
-    app = typer.Typer()
-    app.command()(report)
-    return lambda *words: CliRunner().invoke(app, [str(word) for word in words])
+STUDY = """
+title = "A storey & more"
+seed = 7
+[data]
+file = "data.csv"
+output = "x"
+rate = 10.0
+[method]
+type = "FollowAndWeigh"
+particles = 50
+draws = 100
+[model]
+simulator = "decays:decay"
+name = "decay"
+priors = { rate = { type = "Uniform", low = 0.1, high = 2.0 } }
+"""
+SIMULATOR = "import numpy as np\n\n\ndef decay(rate):\n    return np.exp(-rate * np.arange(40) / 10.0)\n"
 
 
-def test_the_page_of_a_run_tells_its_seed_files_and_versions(command, tmp_path):
-    (tmp_path / "run.json").write_text(json.dumps({"environment": {"jax": "9.9.9"}}), encoding="utf-8")
-    answer = command(tmp_path, "--figures")
-    assert answer.exit_code == 0, answer.output
-    assert answer.output.strip().replace("\n", "") == str(tmp_path / "report.html")
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "A storey &amp; more" in text and "data/test.csv" in text and "9.9.9" in text
-    assert (tmp_path / "figures" / "fit.png").is_file()
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("reported")
+    noise = 0.02 * np.random.default_rng(0).normal(size=40)
+    vb.write_record(
+        vb.Record.from_arrays(rate=10.0, output={"x": np.exp(-0.07 * np.arange(40)) + noise}), place / "data.csv"
+    )
+    (place / "decays.py").write_text(SIMULATOR, encoding="utf-8")
+    (place / "study.toml").write_text(STUDY, encoding="utf-8")
+    assert run(["identify", str(place / "study.toml"), "--folder", str(place / "run"), "--no-report", "-q"]) == 0
+    assert not (place / "run" / "report.html").exists()
+    return place / "run"
 
 
-def test_file_and_title_can_be_chosen(command, tmp_path):
-    answer = command(tmp_path, "--output", tmp_path / "page.html", "--title", "Mine")
-    assert answer.exit_code == 0 and "<title>Mine</title>" in (tmp_path / "page.html").read_text(encoding="utf-8")
+def test_the_page_of_a_run_tells_its_seed_files_and_versions(folder, capsys):
+    assert run(["report", str(folder), "--figures"]) == 0
+    assert str(folder / "report.html") in capsys.readouterr().out.replace("\n", "")
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert "A storey &amp; more" in text and "data.csv" in text and "jax, when it was run" in text
+    assert (folder / "figures" / "fit.png").is_file()
+
+
+def test_file_and_title_can_be_chosen(folder, tmp_path):
+    assert run(["report", str(folder), "--output", str(tmp_path / "page.html"), "--title", "Mine"]) == 0
+    assert "<title>Mine</title>" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -13,33 +13,36 @@ import typer
 
 from vibayes.cli.speech import Json, Quiet, Speech
 
+Page = Annotated[bool, typer.Option("--report/--no-report", help="Write report.html into the folder.")]
+
 
 def identify(
     study: Annotated[Path, typer.Argument(help="Study file.")],
     folder: Annotated[
         Path | None, typer.Option("--folder", "-f", help="Run folder to make; by default the one the study names.")
     ] = None,
+    page: Page = True,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
     """Run a study: which model, and which parameters.
 
-    Everything goes into a run folder. Ctrl-C ends the run with what there is; `vibayes resume` goes on, also after the
-    process was killed, and ends with the same draws.
+    Everything goes into a run folder, a page to forward included. Ctrl-C ends the run with what there is;
+    `vibayes resume` goes on, also after the process was killed, and ends with the same draws.
 
     Example: vibayes identify test07.toml
     """
     from vibayes.runs import begin_run
-    from vibayes.study import read_study  # type: ignore[import-not-found]
+    from vibayes.study import read_study
 
     speech = Speech(quiet, json)
     run = begin_run(read_study(study), folder)
     speech.say(f"Run folder: {run.folder}")
-    work(run, speech)
+    work(run, speech, page)
 
 
-def work(run: Any, speech: Speech) -> None:
-    """Work in a run folder, tell what came of it, and end with the number that says how.
+def work(run: Any, speech: Speech, page: bool) -> None:
+    """Work in a run folder, tell what came of it, write its page, and end with the number that says how.
 
     Raises:
         typer.Exit: 1 without a usable result, 3 if interrupted.
@@ -52,7 +55,7 @@ def work(run: Any, speech: Speech) -> None:
     with _terminated_as_interrupted():
         posterior = identify_run(run, progress=not (speech.quiet or speech.json))
     if usable(posterior):
-        told(run, posterior, speech)
+        told(run, posterior, speech, page)
     else:
         print(f"There are no draws: {'; '.join(posterior.notes) or 'nothing came of it'}.", file=sys.stderr)
         speech.result({"folder": str(run.folder), "state": run.state, "models": [], "notes": list(posterior.notes)})

@@ -1,12 +1,13 @@
-"""`vibayes report`: write the page of a run again, with what is known of it by now."""
+"""`vibayes report`: write the page of a run, or write it again."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+
+from vibayes.cli.speech import Json, Quiet, Speech
 
 
 def report(
@@ -16,36 +17,16 @@ def report(
     ] = None,
     title: Annotated[str, typer.Option(help="Of the page; by default that of the study.")] = "",
     figures: Annotated[bool, typer.Option("--figures", help="Write the figures as PNG files as well.")] = False,
+    quiet: Quiet = False,
+    json: Json = False,
 ) -> None:
-    """Write what a run has found as one HTML file that opens without a network."""
-    from vibayes.report import write_report
-    from vibayes.runs import open_run
+    """Write what a run has found as one HTML file that opens without a network.
 
-    opened: Any = open_run(run)
-    study = opened.study
-    path = output if output is not None else run / "report.html"
-    written = write_report(
-        opened.posterior(),
-        path,
-        title=title or getattr(study, "title", "") or "Identification",
-        reproduce="vibayes identify study.toml",
-        facts=_facts(run, study),
-        figures=run / "figures" if figures else None,
-    )
-    typer.echo(str(written))
+    Example: vibayes report test07-run --figures
+    """
+    from vibayes.runs import open_run, report_run
 
-
-def _facts(run: Path, study: Any) -> dict[str, str]:
-    """Seed, method and files of a run, and the versions it was made with, as its own account has them."""
-    found = {"seed": str(getattr(study, "seed", "")), "method": repr(getattr(study, "method", ""))}
-    for file in getattr(study, "files", ()):
-        found[f"data file {Path(file).name}"] = str(file)
-    account = run / "run.json"
-    told = json.loads(account.read_text(encoding="utf-8")) if account.is_file() else {}
-    environment = told.get("environment") if isinstance(told, dict) else None
-    if isinstance(environment, dict):
-        found |= {f"{name}, when it was run": str(value) for name, value in environment.items()}
-    files = told.get("files") if isinstance(told, dict) else None
-    if isinstance(files, dict):
-        found |= {f"SHA-256 of {Path(name).name}": str(value) for name, value in files.items()}
-    return {name: value for name, value in found.items() if value not in ("", "''")}
+    speech = Speech(quiet, json)
+    written = report_run(open_run(run), output, title=title, figures=figures)
+    speech.say(f"Written: {written}")
+    speech.result({"report": str(written)})

@@ -7,21 +7,25 @@ from typing import Any
 
 from vibayes.cli.speech import Speech
 from vibayes.posterior import ModelPosterior, Posterior
-from vibayes.runs import Run
+from vibayes.runs import Run, report_run
 
 _SHARE = 0.9
 
 
-def told(run: Run, posterior: Posterior, speech: Speech) -> None:
-    """What came of a run, and where it is."""
+def told(run: Run, posterior: Posterior, speech: Speech, page: bool) -> None:
+    """What came of a run, and where it is, and the page of one that is done."""
     speech.say(posterior.summary())
     speech.say()
     speech.say(f"Posterior: {run.folder / 'posterior.nc'}")
+    written = None
     if run.state == "interrupted":
         speech.say(f"Interrupted; go on with: vibayes resume {run.folder}")
+    elif page:
+        written = str(report_run(run))
+        speech.say(f"Report:    {written}")
     else:
         speech.say(f"A page to forward: vibayes report {run.folder}")
-    speech.result({"folder": str(run.folder), "state": run.state, **results_of(posterior)})
+    speech.result({"folder": str(run.folder), "state": run.state, "report": written, **results_of(posterior)})
 
 
 def results_of(posterior: Posterior) -> dict[str, Any]:

@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from vibayes.cli.identify import Page, work
 from vibayes.cli.speech import Json, Quiet, Speech
 
 
 def resume(
     folder: Annotated[Path, typer.Argument(help="Run folder, as `vibayes identify` made it.")],
+    page: Page = True,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -22,11 +24,11 @@ def resume(
 
     Example: vibayes resume test07-run
     """
-    from vibayes.cli.identify import work
     from vibayes.runs import open_run
 
     speech = Speech(quiet, json)
     run = open_run(folder)
-    if run.state == "done":
+    done = run.state == "done"
+    if done:
         speech.say("This run is done already.")
-    work(run, speech)
+    work(run, speech, page and not done)

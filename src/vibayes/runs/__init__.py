@@ -3,5 +3,6 @@
 from vibayes.runs.folder import Run, begin_run, open_run
 from vibayes.runs.identify import identify_run
 from vibayes.runs.refusal import RefusedRun
+from vibayes.runs.report import report_run
 
-__all__ = ["RefusedRun", "Run", "begin_run", "identify_run", "open_run"]
+__all__ = ["RefusedRun", "Run", "begin_run", "identify_run", "open_run", "report_run"]
