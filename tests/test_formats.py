@@ -18,6 +18,7 @@ from scipy.sparse import eye_array
 
 from vibayes.errors import InvalidInput
 from vibayes.io import (
+    look,
     read_at2,
     read_csv,
     read_hdf5,
@@ -218,6 +219,17 @@ def test_the_rate_of_the_nearest_group_counts(tmp_path):
 def test_a_step_in_milliseconds_is_understood(tmp_path):
     path = hdf5(tmp_path / "a.h5", {"acc": FORCE, "dt": 5.0}, {"dt@units": "ms"})
     assert read_hdf5(path, output="acc").rate == 200.0
+
+
+@pytest.mark.parametrize("suffix", ["h5", "mat"])
+def test_a_group_that_holds_itself_is_looked_into_once(tmp_path, suffix):
+    path = hdf5(tmp_path / f"a.{suffix}", {"run/acc": FORCE})
+    with h5py.File(path, "r+") as file:
+        for name in "abc":  # followed twenty deep, three ways each would never end
+            file[f"run/{name}"] = file["run"]
+    contents = look(path)
+    assert [column.samples for column in contents.columns] == [12]
+    assert [nature for _, nature in contents.others] == ["a link"] * 3
 
 
 @pytest.mark.parametrize("engine", ["scipy", "h5netcdf"])

@@ -7,6 +7,7 @@ its group or the file.
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from vibayes.io.stored import HEADER, METADATA, parts_of, record_from
 from vibayes.record import Record
 
 _DEEPEST = 20
+_ATTRIBUTE = 2**16  # bytes; HDF5 itself allows no more in its usual layout, so a larger size is a fault in the file
 _COMPRESSION = 2000  # gzip makes nothing a thousand times smaller; a size beyond that is a fault in the file
 
 
@@ -115,26 +117,32 @@ def load_hdf5(path: PathLike) -> Arrays:
     with foreign(where, "an HDF5 file"), h5py.File(path, "r") as file:
         if HEADER in file:
             parts = {name: sound(where, file[name]) for name in ("input", "output") if name in file}
-            parts |= {name: file[name].asstr()[()] for name in (HEADER, METADATA) if name in file}
+            for name in (HEADER, METADATA):
+                if name in file:
+                    _require_size(where, file[name])
+                    parts[name] = file[name].asstr()[()]
             return of_record(where, record_from(where, parts))
         return sort_out(where, walk(where, file))
 
 
-def walk(where: str, group: Any, path: str = "") -> Iterator[Found]:
+def walk(where: str, group: Any, path: str = "", seen: frozenset[int] = frozenset()) -> Iterator[Found]:
     """Everything in a group and the groups within it.
 
     Args:
         where: the function and file to blame in messages.
         group: of an open file.
         path: of the group.
+        seen: addresses of the groups around it, which it may hold again.
 
     Yields:
         Groups and arrays.
     """
     h5py = package("h5py", where, "formats")
-    yield Found(path, attributes=attributes_of(group))
-    if path.count("/") >= _DEEPEST:  # a group may hold itself
+    here = h5py.h5o.get_info(group.id).addr
+    if here in seen or len(seen) > _DEEPEST:
+        yield Found(path, unfit="a link")
         return
+    yield Found(path, attributes=attributes_of(group))
     for name in group:
         inner = f"{path}/{name}" if path else name
         if not isinstance(group.get(name, getlink=True), h5py.HardLink):
@@ -142,7 +150,7 @@ def walk(where: str, group: Any, path: str = "") -> Iterator[Found]:
             continue
         item = group[name]
         if isinstance(item, h5py.Group):
-            yield from walk(where, item, inner)
+            yield from walk(where, item, inner, seen | {here})
         elif isinstance(item, h5py.Dataset):
             yield _array(where, h5py, item, inner)
 
@@ -153,10 +161,14 @@ def sound(where: str, dataset: Any) -> np.ndarray:
     Raises:
         InvalidInput: it is; to read it would exhaust the memory.
     """
+    _require_size(where, dataset)
+    return dataset[()]
+
+
+def _require_size(where: str, dataset: Any) -> None:
     if dataset.nbytes > 2**20 + _COMPRESSION * dataset.file.id.get_filesize():
         got = f"{dataset.name!r} of {dataset.nbytes:.2g} bytes"
         raise InvalidInput(where, "arrays that fit into the file", got, "export the file again, it is damaged")
-    return dataset[()]
 
 
 def attributes_of(item: Any) -> dict[str, Any]:
@@ -164,7 +176,11 @@ def attributes_of(item: Any) -> dict[str, Any]:
     found = {}
     for key in item.attrs:
         try:
-            found[key] = item.attrs[key]
+            entry = item.attrs.get_id(key)
+            if math.prod(entry.shape or ()) * entry.dtype.itemsize <= _ATTRIBUTE:
+                value = item.attrs[key]
+                if not isinstance(value, str | bytes) or len(value) <= _ATTRIBUTE:
+                    found[key] = value
         except Exception:  # of a type that h5py does not know: nothing we would look for
             continue
     return found
@@ -174,6 +190,7 @@ def _array(where: str, h5py: Any, dataset: Any, path: str) -> Found:
     attributes = attributes_of(dataset)
     if dataset.shape is None:
         return Found(path, unfit="an empty array")
+    _require_size(where, dataset)
     if h5py.check_string_dtype(dataset.dtype) is not None and dataset.size == 1:
         return Found(path, str(dataset.asstr(errors="replace")[()]), attributes)
     if dataset.dtype.kind == "O":
