@@ -1,5 +1,7 @@
 """Likelihoods of backbone points, and samplers on them against closed forms."""
 
+from typing import Any
+
 import equinox as eqx
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from vibayes.targets import ProblemTarget
 TRUTH = {"a1": 0.5, "a2": 0.05, "a3": 0.4}
 
 
-def springs(a1="a1", a2="a2", a3="a3"):
+def springs(a1: Any = "a1", a2: Any = "a2", a3: Any = "a3"):
     elements = [
         vb.Duffing(1.0, a1).between("ground", "m1"),
         vb.Duffing(0.105, a2).between("m1", "m2"),

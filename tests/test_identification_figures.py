@@ -1,9 +1,6 @@
 """Figures and page of an identification: what they show, not how they look."""
 
-import base64
 import dataclasses
-import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -14,7 +11,7 @@ from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.prediction import Prediction
 
 pytest.importorskip("matplotlib")
-from vibayes.report import figure_of_force_map, figure_of_parameters, figure_of_prediction, figure_of_trace, page_of
+from vibayes.report import figure_of_force_map, figure_of_parameters, figure_of_prediction, figure_of_trace
 from vibayes.report.style import pyplot
 
 NAN = float("nan")
@@ -278,77 +275,3 @@ def test_prediction_of_a_record_with_gaps(prediction):
 
 
 # ---- page -----------------------------------------------------------------------------------------------------
-
-
-class _Balanced(HTMLParser):
-    """Keeps the elements that are open, and all text."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.text, self.addresses = [], [], []
-
-    def handle_starttag(self, tag, attrs):
-        self.addresses += [value for name, value in attrs if name in ("src", "href")]
-        if tag not in ("meta", "img"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def page_in(folder, posterior, **settings):
-    path = page_of(posterior, settings.pop("figures", {}), folder / "page.html", **settings)
-    parsed = _Balanced()
-    parsed.feed(path.read_text(encoding="utf-8"))
-    assert not parsed.open
-    return path.read_text(encoding="utf-8"), "|".join(parsed.text), parsed.addresses
-
-
-def test_page_has_verdict_tables_notes_and_costs(posterior, tmp_path):
-    _, text, _ = page_in(tmp_path, posterior, title="A & B", intro="One.\n\nTwo <b>.")
-    assert "The most probable model is |cubic & more|, with probability 0.750 ± 0.040; next comes" in text
-    assert "<quintic>|0.250 ± 0.040|2|400|1,200|34" in text and "linear|0.000|1|0|" in text
-    model = posterior["cubic & more"]
-    low, high = model.interval("k")
-    cells = [f"{each:.3f}" for each in (model.mean()["k"], model.standard_deviation()["k"], low, high)]
-    assert "|".join(["k", *cells]) in text
-    assert "Note: mind <this>" in text and "One.|" in text and "Two <b>." in text
-    assert "Threshold of distance 1.000; 3,600 simulations in 12.3 s" in text
-
-
-def test_page_writes_numbers_of_any_size(tmp_path):
-    draws = {"small": np.full(4, -1.234567e-7), "middle": np.full(4, 12345.678), "large": np.full(4, 4.5e9)}
-    _, text, _ = page_in(tmp_path, Posterior((model_of("m", draws),), 0.5, (), 1.0))
-    for cells in ("small|−1.235 × 10⁻⁷|0|", "middle|12,346|0|", "large|4.500 × 10⁹|0|"):
-        assert cells in text
-
-
-def test_page_escapes_whatever_people_write(posterior, tmp_path):
-    source, _, _ = page_in(tmp_path, posterior, title="<script>alert(1)</script>", intro="<i>")
-    assert "<script" not in source and "<quintic>" not in source and "<this>" not in source and "<i>" not in source
-    assert "&lt;quintic&gt;" in source and "cubic &amp; more" in source
-
-
-def test_page_needs_nothing_but_itself(posterior, tmp_path):
-    figures = {'The "trace"': figure_of_trace(posterior)}
-    source, text, (address,) = page_in(tmp_path, posterior, figures=figures)
-    kind, data = address.split(",")
-    assert kind == "data:image/png;base64" and base64.b64decode(data).startswith(b"\x89PNG")
-    assert 'The "trace"' in text and not re.search(r"https?:|@import|url\(", source)
-
-
-def test_page_of_a_run_without_a_result_says_so(posterior, tmp_path):
-    models = tuple(without_draws(name, NAN) for name in "ab")
-    _, text, _ = page_in(tmp_path, Posterior(models, NAN, (), 1.0, ("stopped early",)))
-    assert "None of the models has been found" in text and "Note: stopped early" in text
-    assert "a|not known|" in text and "There are no draws." in text
-
-
-def test_page_of_one_survivor_names_no_other(posterior, tmp_path):
-    models = (without_draws("a"), model_of("b", {"k": np.ones(3)}))
-    assert "with probability 1.000 ± 0.000: no other explains" in page_in(
-        tmp_path, Posterior(models, 0.5, (), 1.0)
-    )[1]  # fmt: skip

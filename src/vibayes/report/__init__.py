@@ -13,7 +13,6 @@ from vibayes.report.figures import (
 from vibayes.report.force_map import figure_of_force_map
 from vibayes.report.identification import figure_of_parameters, figure_of_prediction
 from vibayes.report.interactive import page_of_branches
-from vibayes.report.page import page_of
 from vibayes.report.pairs import figure_of_pairs
 from vibayes.report.trace import figure_of_trace
 from vibayes.report.uncertainties import figure_of_particles, figure_of_uncertainties
@@ -37,7 +36,6 @@ __all__ = [
     "figure_of_prediction",
     "figure_of_trace",
     "figure_of_uncertainties",
-    "page_of",
     "page_of_branches",
     "save",
     "write_report",
