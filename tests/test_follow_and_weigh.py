@@ -259,3 +259,8 @@ def test_draws_of_one_place_are_near_the_best_fit_and_change_no_probability():
     assert one.log_evidence == both.log_evidence
     assert abs(both.mean()["a"]) < 0.1 and abs(one.mean()["a"]) == pytest.approx(np.sqrt(0.8), abs=0.05)
     assert len(np.unique(np.sign(one.draws["a"]))) == 1 and len(one.weights) >= 20
+
+
+def test_a_handful_of_fits_is_enough_to_begin_with():
+    found = vb.infer(0, problems(), vb.FollowAndWeigh(fits=2, searches=1, particles=40, draws=100))
+    assert found.selected.name == "line"

@@ -104,7 +104,7 @@ def joined(one: Fits, other: Fits) -> Fits:
 def errors_of(candidate: Candidate, points: np.ndarray, samples: int) -> np.ndarray:
     """In one row per point."""
     errors = candidate.errors(points, samples) if len(points) else np.empty((0, samples, 1))
-    return errors.reshape(len(points), -1)
+    return errors.reshape(len(points), errors.shape[1] * errors.shape[2])
 
 
 def follow(rng: np.random.Generator, candidate: Candidate, prior: np.ndarray, count: int) -> Iterator[Fits]:
@@ -117,7 +117,7 @@ def follow(rng: np.random.Generator, candidate: Candidate, prior: np.ndarray, co
             fits = improve(candidate, fits)
             yield fits
         whole, agreeing = fits.samples == candidate.length, np.mean(fits.misfits <= _AGREE * fits.best())
-        fits = distinct(fits, int(_KEPT * count))
+        fits = distinct(fits, max(int(_KEPT * count), 1))
         idle = idle + 1 if whole and fits.best() > 0.99 * least else 0
         least = min(fits.best(), least) if whole else np.inf
         if whole and (agreeing > _KEPT or idle >= _PATIENCE):
@@ -136,7 +136,8 @@ def follow(rng: np.random.Generator, candidate: Candidate, prior: np.ndarray, co
 
 def with_new(rng: np.random.Generator, candidate: Candidate, fits: Fits, count: int, rise: float = _SPREAD) -> Fits:
     """Fits, and about so many new ones around them."""
-    return joined(fits, fits_at(candidate, around(rng, candidate, fits, count, rise), fits.samples))
+    new = around(rng, candidate, fits, count, rise)
+    return joined(fits, fits_at(candidate, new, fits.samples)) if len(new) else fits
 
 
 def improve(candidate: Candidate, fits: Fits) -> Fits:
