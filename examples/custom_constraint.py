@@ -1,8 +1,12 @@
-"""A constraint of your own, and piecewise-linear stiffness and damping in one structure."""
+"""A constraint of your own, and piecewise-linear stiffness and damping in one structure.
+
+Run it with ``python examples/custom_constraint.py``; it draws the parameters into custom_constraint.png.
+"""
 
 import numpy as np
 
 import vibayes as vb
+from vibayes import report
 
 spring = vb.PiecewiseLinearSpring.around_zero("k0", ("k1",), ("d1",))
 damper = vb.PiecewiseLinearDamper.around_zero("c0", ("c1",), ("v1",))
@@ -27,3 +31,4 @@ priors = {
 problem = vb.Problem(oscillator, record, priors, "both", [stiffening, vb.distinct_slopes(damper, 0.05)])
 posterior = vb.infer(0, problem, vb.FollowAndWeigh(particles=300, draws=1000, rounds=2))
 print(posterior.summary())
+report.save(report.figure_of_parameters(posterior.selected, truth), "custom_constraint.png")

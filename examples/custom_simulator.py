@@ -1,10 +1,14 @@
-"""A simulator of your own: any Python function of the parameters by name. One that fails now and then is no matter."""
+"""A simulator of your own: any Python function of the parameters by name. One that fails now and then is no matter.
+
+Run it with ``python examples/custom_simulator.py``; it draws the fit into custom_simulator.png.
+"""
 
 import math
 
 import numpy as np
 
 import vibayes as vb
+from vibayes import report
 
 samples, rate, substeps = 60, 20.0, 5
 
@@ -28,3 +32,4 @@ record = vb.Record.from_arrays(rate=rate, output={"angle": measured}, units={"an
 problem = vb.Problem(pendulum, record, {"frequency": vb.Uniform(0.3, 2.0), "damping": vb.Uniform(0.0, 1.0)})
 posterior = vb.infer(0, problem, vb.FollowAndWeigh(particles=60, draws=150, rounds=2))
 print(posterior.summary())
+report.save(report.figure_of_prediction(vb.predict(0, posterior.selected)), "custom_simulator.png")

@@ -1,8 +1,12 @@
-"""Two storeys on shaking ground: does the upper one stiffen? Two sensors, one of which counts double."""
+"""Two storeys on shaking ground: does the upper one stiffen? Two sensors, one of which counts double.
+
+Run it with ``python examples/two_masses.py``; it draws the law of the upper storey into two_masses.png.
+"""
 
 import numpy as np
 
 import vibayes as vb
+from vibayes import report
 
 
 def frame(upper):
@@ -30,3 +34,8 @@ problems = [
 ]  # fmt: skip
 posterior = vb.infer(0, problems, vb.FollowAndWeigh(particles=300, draws=1000, rounds=2))
 print(posterior.summary())
+real = vb.PiecewiseLinearSpring.around_zero(truth["k2"], (truth["k3"],), (truth["d"],))
+figure = report.figure_of_force_map(
+    posterior["stop"], stiffening, truth=lambda drift: vb.static_force(real, deformation=drift)
+)
+report.save(figure, "two_masses.png")

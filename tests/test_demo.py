@@ -1,4 +1,4 @@
-"""The record and the study of the demonstration; that it finds the truth is tested with the page that begins with it."""
+"""The record and the study of the demonstration; that it finds the truth is tested with the first page."""
 
 import pytest
 

@@ -20,7 +20,9 @@ from vibayes import io as record_files
 from vibayes.structure import elements
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+PICTURES = sorted((DOCS / "figures").iterdir())
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 _FENCE = re.compile(
@@ -97,7 +99,7 @@ def without_numbers(text: str) -> list[str]:
 
 
 def test_every_public_name_is_on_the_page_of_the_interface():
-    listed = set(re.findall(r"^::: vibayes\.(?:\w+\.)*(\w+)$", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE))
+    listed = set(re.findall(r"^::: vibayes\.(?:\w+\.)*(\w+)$", (DOCS / "api.md").read_text(), re.MULTILINE))
     public = {"InvalidInput", "Record", "simulate", *excitation.__all__, *structure.__all__, *record_files.__all__}
     public |= {name for name in vibayes.__all__ if name[0].isupper()}
     assert public - listed == set()
@@ -116,7 +118,37 @@ def test_the_links_of_the_page_lead_somewhere(page):
 
 def test_the_navigation_holds_every_page():
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    assert [page.name for page in PAGES[1:] if f" {page.name}\n" not in navigation] == []
+    names = [page.relative_to(DOCS).as_posix() for page in PAGES[1:]]
+    assert [name for name in names if f" {name}\n" not in navigation] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_picture_of_the_page_is_told_in_words(page):
+    words = re.findall(r"!\[([^\]]*)\]\(", page.read_text(encoding="utf-8"))
+    assert [alt for alt in words if len(alt.split()) < 8] == []
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
+def test_the_picture_is_small_and_shown_on_some_page(picture):
+    assert picture.stat().st_size <= 80_000
+    assert any(f"figures/{picture.name})" in page.read_text(encoding="utf-8") for page in PAGES)
+
+
+def test_the_figure_of_decisions_is_what_its_script_draws():
+    script = runpy.run_path(str(DOCS / "scripts" / "decision.py"))
+    assert script["OUT"].read_text(encoding="utf-8") == script["drawn"]()
+
+
+def test_the_figure_of_decisions_names_only_what_there_is():
+    steps = runpy.run_path(str(DOCS / "scripts" / "decision.py"))
+    last = [*(step.use[1] for step in steps["STEPS"]), steps["OTHERWISE"][1]]
+    names = {name for line in last for name in re.findall(r"\w+", line)} - {"process"}
+    assert [name for name in names if not (hasattr(vibayes, name) or hasattr(vibayes.Structure, name))] == []
+
+
+def test_the_gallery_shows_every_example():
+    gallery = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    assert [script.name for script in EXAMPLES if f'--8<-- "examples/{script.name}"' not in gallery] == []
 
 
 def test_a_block_that_prints_something_else_is_noticed():
