@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from vibayes.cli.app import run
 from vibayes.errors import InvalidInput
 from vibayes.study import Study, read_study
 from vibayes.study.study import SECTIONS, _study
@@ -98,6 +99,24 @@ def test_mutations_of_studies_with_a_likelihood_end_in_a_study_or_in_our_words(f
     texts = [(folder / name).read_text(encoding="utf-8") for name in STUDIES if name not in LIGHT]
     for _ in range(HEAVY):
         ends_well(folder, mutated(rng, rng.choice(texts)))
+
+
+def test_commands_end_a_bad_study_with_a_message_a_number_and_nothing_written(folder, capsys):
+    rng, bad = random.Random(3), 0
+    texts = [(folder / name).read_text(encoding="utf-8") for name in LIGHT]
+    path = folder / "mutated.toml"
+    while bad < max(30, COUNT // 10):
+        content = mutated(rng, rng.choice(texts))
+        if ends_well(folder, content):
+            continue
+        bad += 1
+        before = {each: each.stat().st_mtime_ns for each in folder.rglob("*") if "__pycache__" not in each.parts}
+        for command in (["identify", str(path), "--folder", str(folder / "made")], ["check", str(path)]):
+            assert run(command) == 2
+            told = capsys.readouterr()
+            assert told.err.strip() and not told.out and "Traceback" not in told.err and "defect" not in told.err
+        after = {each: each.stat().st_mtime_ns for each in folder.rglob("*") if "__pycache__" not in each.parts}
+        assert after == before
 
 
 KEYS = st.sampled_from(["type", "low", "high", "mass", "elements", "priors", "model", "structure", "data", "seed", "x"])
