@@ -18,9 +18,9 @@ storey = vb.Structure(
 ).driven_by(vb.KanaiTajimi(frequency=10.0, damping=0.35, density=0.05))
 unmeasured = [vb.ElementDeformation("column"), vb.ElementForce("column")]
 
-# The earthquake and its record are simulated here, with located events; the identification sees 10 s of one floor.
+# The earthquake and its record are simulated here, with located events; the identification sees 8 s of one floor.
 truth, fine = {"stiffness": 40.0, "yielding": 0.05}, 10
-ground = vb.realise(0, storey, truth, rate=50.0, samples=500, refinement=fine)
+ground = vb.realise(0, storey, truth, rate=50.0, samples=400, refinement=fine)
 response = vb.simulate(storey.measuring(*storey.sensors, *unmeasured), ground, truth)
 motion = np.asarray(response.outputs)[::fine]
 noise = 0.1 * motion[:, 0].std()
@@ -29,7 +29,7 @@ record = vb.Record.from_arrays(rate=50.0, output={"acceleration": measured}, uni
 
 priors = {"stiffness": vb.LogNormal(60.0, 1.5), "yielding": vb.Uniform(0.0, 0.3)}
 problem = vb.Problem(storey, record, priors, "bilinear", noise=float(noise))
-posterior = vb.infer(0, problem, vb.AdaptiveMetropolis(draws=30, chains=32, warmup=30, particles=200))
+posterior = vb.infer(0, problem, vb.AdaptiveMetropolis(draws=25, chains=32, warmup=20, particles=100))
 model = posterior.selected
 for name, value in truth.items():
     low, high = model.interval(name, 0.95)

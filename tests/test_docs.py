@@ -25,6 +25,9 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 PICTURES = sorted((DOCS / "figures").iterdir())
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
+LONG = {"silverbox_pn"}
+"""Studies that no test runs, for even their quick variant takes too long."""
+
 _FENCE = re.compile(
     r"(?P<skip><!-- not run:[^>]*-->\n+)?^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```$)?",
     re.MULTILINE | re.DOTALL,
@@ -144,6 +147,16 @@ def test_the_figure_of_decisions_names_only_what_there_is():
     last = [*(step.use[1] for step in steps["STEPS"]), steps["OTHERWISE"][1]]
     names = {name for line in last for name in re.findall(r"\w+", line)} - {"process"}
     assert [name for name in names if not (hasattr(vibayes, name) or hasattr(vibayes.Structure, name))] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_of_the_page_name_studies_that_are_tested_and_options_that_there_are(page):
+    accepted = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "studies").glob("*.py"))
+    tested = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_studies*.py"))
+    for name, options in re.findall(r"python studies/([a-z]\w+)\.py([^`\n]*)", page.read_text(encoding="utf-8")):
+        assert f'"{name}"' in tested or name in LONG, name
+        for option in re.findall(r"--\w+", options):
+            assert f'"{option}"' in accepted, f"{name} {option}"
 
 
 def test_the_gallery_shows_every_example():
