@@ -72,7 +72,7 @@ def test_exact_has_ten_digits_for_any_trilinear_oscillator(stiffness, breaks, da
         vb.simulate(TRILINEAR, force, values, method=vb.Exact())["displacement of mass"],
         in_30_digits(values, force),
     )
-    # A grazed corner between stiffnesses of 10 and 20,000 makes much of the last digit of the mass: that is allowed for.
+    # A grazed corner between stiffnesses of 10 and 20,000 makes much of a last digit of the mass: it is allowed.
     moved = vb.simulate(TRILINEAR, force, values | {"m": 1.0 + 1e-9}, method=vb.Exact())["displacement of mass"]
     digit = 2.2e-16 * np.abs(moved - x).max() / 1e-9
     assert np.abs(x - expected.displacement).max() < 1e-10 * expected.displacement.std() + 10.0 * digit
