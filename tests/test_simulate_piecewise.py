@@ -72,10 +72,12 @@ def test_exact_has_ten_digits_for_any_trilinear_oscillator(stiffness, breaks, da
         vb.simulate(TRILINEAR, force, values, method=vb.Exact())["displacement of mass"],
         in_30_digits(values, force),
     )
-    # A grazed corner between stiffnesses of 10 and 20,000 makes much of a last digit of the mass: it is allowed.
+    # No arithmetic knows the mass better than by its last digit. Where a corner is grazed between stiffnesses of 10 and
+    # 20,000 that makes more than ten digits' worth: there, and nowhere else, the error may be that of some last digits.
     moved = vb.simulate(TRILINEAR, force, values | {"m": 1.0 + 1e-9}, method=vb.Exact())["displacement of mass"]
-    digit = 2.2e-16 * np.abs(moved - x).max() / 1e-9
-    assert np.abs(x - expected.displacement).max() < 1e-10 * expected.displacement.std() + 10.0 * digit
+    last_digit = 2.2e-16 * np.abs(moved - x).max() / 1e-9
+    allowed = max(1e-10 * expected.displacement.std(), 4.0 * last_digit)
+    assert np.abs(x - expected.displacement).max() < allowed
 
 
 # ---- energy and periods without damping -----------------------------------------------------------------------------
