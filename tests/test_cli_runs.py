@@ -1,45 +1,30 @@
 """Commands that work in run folders: identify, resume, compare, predict."""
 
 import json
-import sys
+import shlex
+import shutil
 import types
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import typer
+from tests import shown
 
 import vibayes as vb
+from vibayes import study as studies
+from vibayes.cli.app import run
 from vibayes.cli.compare import compare, hindrance_to_comparison, probabilities
 from vibayes.cli.identify import identify
 from vibayes.cli.predict import new_record, predict
 from vibayes.cli.resume import resume
 from vibayes.runs import RefusedRun
+from vibayes.runs import folder as folders
 from vibayes.runs import identify as identifies
+from vibayes.study import Limits, Study
 
 SAMPLES, RATE = 40, 20.0
-
-
-@dataclass(frozen=True)
-class Limits:
-    max_seconds: float | None = None
-    max_simulations: int | None = None
-
-
-@dataclass(frozen=True)
-class Study:
-    path: Path
-    text: str
-    output: Path
-    files: tuple[Path, ...]
-    record: vb.Record
-    problems: tuple[vb.Problem, ...]
-    title: str = "spring"
-    seed: int = 1
-    method: Any = field(default_factory=lambda: vb.ABCRejection(threshold=120.0, particles=30))
-    limits: Limits = field(default_factory=Limits)
 
 
 def structure():
@@ -54,17 +39,27 @@ def read_study(path, beside=None):
     data, output = text.split()
     record = vb.read_record(beside / data, input="force", output="x", rate=RATE)
     problem = vb.Problem(structure(), record, {"k": vb.LogUniform(5.0, 200.0)}, "spring")
-    return Study(Path(path), text, beside / output, (beside / data,), record, (problem,))
+    return Study(
+        Path(path),
+        text,
+        "spring",
+        1,
+        beside / output,
+        (beside / data,),
+        record,
+        (problem,),
+        vb.ABCRejection(threshold=120.0, particles=30),
+        Limits(),
+    )
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Two runs of one record that are done."""
     place = tmp_path_factory.mktemp("runs")
-    module: Any = types.ModuleType("vibayes.study")
-    module.read_study = read_study
     with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(sys.modules, "vibayes.study", module)
+        patched.setattr(folders, "read_study", read_study)
+        patched.setattr(studies, "read_study", read_study)
         force = np.random.default_rng(0).normal(size=SAMPLES)
         signal = vb.Sampled(force, RATE, vb.StraightLines())
         x = np.asarray(vb.simulate(structure(), signal, {"k": 40.0}).outputs)[:, 0]
@@ -182,6 +177,19 @@ def test_without_a_file_the_data_of_the_run_are_predicted_and_compared(folder, c
     assert "Normalised mean square error" in printed and not (tmp_path / "out.png").exists()
 
 
+def test_the_commands_of_the_page_on_runs_work(folder, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("linear-run", "trilinear-run"):
+        shutil.copytree(folder / "one-run", name)
+    np.savetxt("storm.csv", np.sin(np.arange(50) / 9.0), header="force [N]", comments="")
+    lines = [
+        line for line in shown.of_the_tool("docs/runs.md") if line not in shown.of_the_tool("docs/getting-started.md")
+    ]
+    assert len(lines) == 2
+    for line in lines:
+        assert run(shlex.split(line)) == 0, f"vibayes {line}\n{capsys.readouterr().err}"
+
+
 def test_columns_that_do_not_fit_are_refused_in_words(folder, tmp_path):
     file = tmp_path / "new.csv"
     file.write_text("a,b\n1,2\n2,3\n3,4\n")
@@ -191,4 +199,4 @@ def test_columns_that_do_not_fit_are_refused_in_words(folder, tmp_path):
     with pytest.raises(vb.InvalidInput, match="1 columns, for force, got 2"):
         new_record(file, old, ["a", "b"], None, None, RATE)
     found = new_record(file, old, ["a"], ["b"], None, RATE)
-    assert found.units == old.units and found.channel("x").tolist() == [2.0, 3.0, 4.0]
+    assert isinstance(old, vb.Record) and found.units == old.units and found.channel("x").tolist() == [2.0, 3.0, 4.0]

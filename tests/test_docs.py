@@ -9,24 +9,19 @@ import contextlib
 import io
 import re
 import runpy
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests import shown
+from tests.shown import DOCS, PAGES, ROOT
 
 import vibayes
 from vibayes import excitation, structure
 from vibayes import io as record_files
 from vibayes.structure import elements
 
-ROOT = Path(__file__).resolve().parents[1]
-DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 PICTURES = sorted((DOCS / "figures").iterdir())
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-
-LONG = {"silverbox_pn"}
-"""Studies that no test runs, for even their quick variant takes too long."""
 
 _FENCE = re.compile(
     r"(?P<skip><!-- not run:[^>]*-->\n+)?^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<output>.*?)^```$)?",
@@ -90,10 +85,10 @@ def test_the_example_runs_and_prints_what_the_documentation_shows(script, bare_f
         runpy.run_path(str(script), run_name="__main__")
     command = f"$ python examples/{script.name}\n"
     for page in PAGES:
-        for shown in re.findall(r"^```console\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
-            if shown.startswith(command):
+        for block in re.findall(r"^```console\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+            if block.startswith(command):
                 # The last digits belong to the machine; the words, and how many numbers there are, do not.
-                assert without_numbers(printed.getvalue()) == without_numbers(shown.removeprefix(command)), page.name
+                assert without_numbers(printed.getvalue()) == without_numbers(block.removeprefix(command)), page.name
 
 
 def without_numbers(text: str) -> list[str]:
@@ -149,14 +144,25 @@ def test_the_figure_of_decisions_names_only_what_there_is():
     assert [name for name in names if not (hasattr(vibayes, name) or hasattr(vibayes.Structure, name))] == []
 
 
+def test_every_study_that_pages_name_is_run_by_a_test():
+    tests = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_studies*.py"))
+    assert [study for study in shown.of_studies() if f'"{study}"' not in tests] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_commands_of_the_page_name_studies_that_are_tested_and_options_that_there_are(page):
-    accepted = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "studies").glob("*.py"))
-    tested = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").glob("test_studies*.py"))
-    for name, options in re.findall(r"python studies/([a-z]\w+)\.py([^`\n]*)", page.read_text(encoding="utf-8")):
-        assert f'"{name}"' in tested or name in LONG, name
-        for option in re.findall(r"--\w+", options):
-            assert f'"{option}"' in accepted, f"{name} {option}"
+def test_every_command_of_the_tool_is_on_a_page_whose_commands_a_test_runs(page):
+    run = {
+        line for name in ("getting-started", "command-line", "runs") for line in shown.of_the_tool(f"docs/{name}.md")
+    }
+    assert set(shown.of_the_tool(page.relative_to(ROOT).as_posix())) <= run
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_every_target_of_make_that_the_page_names_is_there(page):
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    lines = re.findall(r"(?:^ *|`)make ([a-z ]+?)(?:`|  |$)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    named = {target for line in lines for target in line.split()}
+    assert [target for target in named if f"\n{target}:" not in makefile] == []
 
 
 def test_the_gallery_shows_every_example():

@@ -1,23 +1,17 @@
 """A newcomer who follows the first pages gets what they promise: every command of theirs is run, in order."""
 
 import os
-import re
 import shlex
 from pathlib import Path
 
 import pytest
+from tests import shown
 
 pytest.importorskip("plotly")
 from vibayes.cli.app import run
 from vibayes.runs import open_run
 
 pytestmark = pytest.mark.slow
-ROOT = Path(__file__).parent.parent
-_COMMAND = re.compile(r"^\$ vibayes (.*)$", re.MULTILINE)
-
-
-def commands(page: str) -> list[str]:
-    return _COMMAND.findall((ROOT / page).read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -26,20 +20,14 @@ def followed(tmp_path_factory):
     folder, before = tmp_path_factory.mktemp("newcomer"), Path.cwd()
     os.chdir(folder)
     try:
-        return folder, {line: run(shlex.split(line)) for line in commands("docs/getting-started.md")}
+        return folder, {line: run(shlex.split(line)) for line in shown.of_the_tool("docs/getting-started.md")}
     finally:
         os.chdir(before)
 
 
 def test_every_command_of_the_page_works(followed):
     _, codes = followed
-    assert len(codes) == 7 and set(codes.values()) == {0}
-
-
-def test_the_readme_shows_no_other_commands(followed):
-    _, codes = followed
-    shown = commands("README.md")
-    assert shown and set(shown) <= set(codes)
+    assert len(codes) == 8 and set(codes.values()) == {0}
 
 
 def test_the_demonstration_finds_the_spring(followed):

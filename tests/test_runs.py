@@ -4,10 +4,8 @@ import errno
 import json
 import shutil
 import sys
-import types
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,29 +17,10 @@ from vibayes.runs import RefusedRun, begin_run, identify_run, open_run
 from vibayes.runs import folder as folders
 from vibayes.runs import identify as identifies
 from vibayes.runs.details import Details, write_details
+from vibayes.study import Limits, Study
 
 TIME = np.linspace(0.0, 1.0, 30)
 METHOD = vb.ABCSMC(particles=40, threshold=15.0)
-
-
-@dataclass(frozen=True)
-class Limits:
-    max_seconds: float | None = None
-    max_simulations: int | None = None
-
-
-@dataclass(frozen=True)
-class Study:
-    path: Path
-    text: str
-    output: Path
-    files: tuple[Path, ...]
-    record: vb.Record
-    problems: tuple[vb.Problem, ...]
-    title: str = "lines"
-    seed: int = 3
-    method: Any = METHOD
-    limits: Limits = field(default_factory=Limits)
 
 
 def read_study(path, beside=None):
@@ -56,14 +35,12 @@ def read_study(path, beside=None):
         vb.Problem(lambda a, b: a[:, None] + b[:, None] * TIME, record, {"a": level, "b": slope}, "line",
                    vectorised=True),
     )  # fmt: skip
-    return Study(Path(path), text, beside / "run", (file,), record, problems)
+    return Study(Path(path), text, "lines", 3, beside / "run", (file,), record, problems, METHOD, Limits())
 
 
 @pytest.fixture
 def study(tmp_path, monkeypatch):
-    module: Any = types.ModuleType("vibayes.study")
-    module.read_study = read_study
-    monkeypatch.setitem(sys.modules, "vibayes.study", module)
+    monkeypatch.setattr(folders, "read_study", read_study)
     noise = 0.05 * np.random.default_rng(0).standard_normal(30)
     np.savetxt(tmp_path / "data.txt", 0.3 + 0.8 * TIME + noise)
     (tmp_path / "lines.toml").write_text("data.txt\n")

@@ -1,14 +1,14 @@
 """Studies of events and of piecewise-linear oscillators give what they claim."""
 
 import pytest
-from tests.studies import measured, run
+from tests.studies import as_shown, measured
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def models() -> dict:
-    return run("state_events", "--quick", "--seed", "3")["models"]
+def models(tmp_path_factory) -> dict:
+    return as_shown("state_events", tmp_path_factory.mktemp("events"))["models"]
 
 
 @pytest.fixture(scope="module")
@@ -56,20 +56,20 @@ REPORTED = {
 
 @pytest.mark.parametrize("study", ["pwl_stiffness", "pwl_damping", "pwl_cubic"])
 def test_studies_of_piecewise_linear_oscillators_report_what_they_found(study, tmp_path):
-    found = run(study, "--quick", "--seed", "1", "--out", str(tmp_path))
+    found = as_shown(study, tmp_path)
     assert set(found) >= REPORTED | {"noise_floor", "mean_model_nmse"}
     assert sum(found["probabilities"].values()) == pytest.approx(1.0)
     assert found["selected"] in ("trilinear", "quadlinear")
     if study != "pwl_cubic":
         assert found["threshold"] < 2.0 * found["noise_floor"]
-    assert {path.name for path in tmp_path.glob("*.png")} == {
+    assert {path.name for path in tmp_path.glob("*/*.png")} == {
         "trace.png", "parameters.png", "prediction.png", "force_map.png",
     }  # fmt: skip
 
 
-def test_the_study_of_dampers_checks_its_models_on_the_test_part():
-    data = measured("mr_damper", "shock_absorber")
-    found = run("static_damper", "--quick", "--seed", "1", "--data", str(data))
+def test_the_study_of_dampers_checks_its_models_on_the_test_part(tmp_path):
+    measured("mr_damper", "shock_absorber")
+    found = as_shown("static_damper", tmp_path)
     for part in (found, found["shock_absorber"]):
         assert set(part) >= REPORTED
         assert set(part["test_nmse"]) >= {"trilinear", "quadlinear"}

@@ -1,14 +1,14 @@
 """Studies of backbones give what they claim."""
 
 import pytest
-from tests.studies import measured, run
+from tests.studies import as_shown, measured, run
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize(("study", "published"), [("backbone_1nl", 1.9), ("backbone_3nl", 2.4)])
-def test_backbones_give_springs_within_the_published_errors_and_second_order_the_truth(study, published):
-    result = run(study, "--quick", "--seed", "5")
+def test_backbones_give_springs_within_the_published_errors_and_second_order_the_truth(study, published, tmp_path):
+    result = as_shown(study, tmp_path)
     first, second = result["first_order"], result["second_order"]
     assert max(each for each in first["error_percent"].values() if each is not None) < published
     assert max(second["error_percent_of_largest"].values()) < 0.5

@@ -3,14 +3,14 @@
 import importlib
 
 import pytest
-from tests.studies import ROOT, measured, run
+from tests.studies import ROOT, as_shown, measured, run
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def output_only() -> dict:
-    return run("bilinear_output_only", "--quick", "--seed", "2")
+def output_only(tmp_path_factory) -> dict:
+    return as_shown("bilinear_output_only", tmp_path_factory.mktemp("bilinear"))
 
 
 def test_outputs_alone_give_the_figures_the_study_promises(output_only):
@@ -27,9 +27,9 @@ def test_outputs_alone_give_the_figures_the_study_promises(output_only):
         ("shear_wall_twin", {"k_f", "k", "xi", "D_y"}),
     ],
 )
-def test_larger_structures_give_the_figures_their_studies_promise(study, parameters):
-    data = measured(*(["ground_motions"] if study == "shear_wall_twin" else []))
-    found = run(study, "--quick", "--seed", "1", "--data", str(data))
+def test_larger_structures_give_the_figures_their_studies_promise(study, parameters, tmp_path):
+    measured(*(["ground_motions"] if study == "shear_wall_twin" else []))
+    found = as_shown(study, tmp_path)
     for name in ("error_percent", "truth_in_95"):
         assert set(found[name]) == parameters
     for name in ("posterior_mean", "ci95"):

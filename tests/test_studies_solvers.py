@@ -1,16 +1,16 @@
 """Studies with solvers in the likelihood give what they claim."""
 
 import pytest
-from tests.studies import measured, run
+from tests.studies import as_shown, measured
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("study", ["bouc_wen_pn", "solver_uncertainty"])
 def test_studies_with_solvers_give_the_figures_they_promise(study, tmp_path):
-    data = measured(*(["bouc_wen"] if study == "bouc_wen_pn" else []))
-    found = run(study, "--quick", "--seed", "1", "--data", str(data), "--out", str(tmp_path))
-    assert list(tmp_path.glob("*.png"))
+    measured(*(["bouc_wen"] if study == "bouc_wen_pn" else []))
+    found = as_shown(study, tmp_path)
+    assert list(tmp_path.glob("*/*.png"))
     if study == "solver_uncertainty":
         assert found["coverage"]["ode_filter"]["8"] > found["coverage"]["runge_kutta"]["8"]
         return
@@ -20,9 +20,9 @@ def test_studies_with_solvers_give_the_figures_they_promise(study, tmp_path):
 
 
 def test_the_positioning_system_is_known_a_step_ahead_and_not_by_free_runs(tmp_path):
-    data = measured("emps")
-    found = run("emps_pn", "--quick", "--seed", "1", "--data", str(data), "--out", str(tmp_path))
-    assert list(tmp_path.glob("*.png"))
+    measured("emps")
+    found = as_shown("emps_pn", tmp_path)
+    assert list(tmp_path.glob("*/*.png"))
     assert found["one_step"]["rmse_mean"] < 1e-6 < 1e-4 < found["free_run_least"] < found["free_run"]["rmse_min"]
     assert found["one_step"]["rmse_mean"] < found["horizons"]["0.1"] < found["horizons"]["0.3"]
     assert found["closed_loop"]["rmse_mean"] < 1e-5

@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vibayes.candidates import outputs_of_function
 from vibayes.distance import NMSE
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Sampled
 from vibayes.excitation.concrete import as_key
+from vibayes.judging import outputs_of_function
 from vibayes.posterior import ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.record import Record

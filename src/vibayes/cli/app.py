@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from collections.abc import Sequence
 from typing import Annotated
@@ -54,8 +53,7 @@ def about(
 
 
 for _name in COMMANDS:
-    if importlib.util.find_spec(f"vibayes.cli.{_name}"):
-        app.command(_name)(getattr(importlib.import_module(f"vibayes.cli.{_name}"), _name))
+    app.command(_name)(getattr(importlib.import_module(f"vibayes.cli.{_name}"), _name))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

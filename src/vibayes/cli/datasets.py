@@ -31,16 +31,14 @@ def datasets(
     from vibayes.errors import InvalidInput
 
     speech = Speech(quiet, json)
-    if not hasattr(io, "datasets"):
-        raise InvalidInput("vibayes datasets", "a version of vibayes with data sets", "this one", "update vibayes")
     if name is None:
-        known = list(io.datasets())  # type: ignore[attr-defined]
+        known = list(io.datasets())
         for each in known:
             speech.say(_described(each))
         speech.result({"datasets": {each.name: each.title for each in known}})
         return
     target = Path(f"{name}.csv") if out is None else out
-    loaded: Mapping[str, Any] = io.load_dataset(name, folder, download=download)  # type: ignore[attr-defined]
+    loaded: Mapping[str, Any] = io.load_dataset(name, folder, download=download)
     places = _places(target, list(loaded))
     for path in places.values():
         if path.exists() and not force:

@@ -15,20 +15,19 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
 from vibayes.environment import changes, environment
-from vibayes.errors import InvalidInput
 from vibayes.fingerprint import fingerprint_of_file
 from vibayes.io.files import PathLike, whole_file
 from vibayes.io.posterior import read_posterior
 from vibayes.posterior import Posterior
 from vibayes.runs.details import NAME, Details, now, read_details, unwritable, write_details
 from vibayes.runs.refusal import RefusedRun
+from vibayes.study import read_study
 
 STUDY, JOURNAL, POSTERIOR, LOG, FIGURES = "study.toml", "journal.bin", "posterior.nc", "log.txt", "figures"
 _LOCK = ".lock"
@@ -135,7 +134,7 @@ def open_run(folder: PathLike) -> Run:
     _require_data(where, details)
     found = changes(details.environment, environment())
     notes = (f"there is {', '.join(found)}: draws may differ in the last digits from those before",) if found else ()
-    return Run(folder, _read_study(folder / STUDY, Path(details.study).parent), notes)
+    return Run(folder, read_study(folder / STUDY, beside=Path(details.study).parent), notes)
 
 
 @contextmanager
@@ -174,11 +173,3 @@ def _require_data(where: str, details: Details) -> None:
         if is_now != was:
             remedy = "restore it, or begin a new run with the new data"
             raise RefusedRun(where, f"the data file '{path}' as it was", "one that was changed", remedy)
-
-
-def _read_study(path: Path, beside: Path) -> Any:
-    """The stored study; names of files in it are of the folder that it was begun from."""
-    try:
-        return import_module("vibayes.study").read_study(path, beside=beside)
-    except ImportError as trouble:
-        raise InvalidInput("open_run", "a vibayes that reads studies", str(trouble), "install it completely") from None

@@ -6,8 +6,6 @@ Two kinds of data: a record of motions (`input`, `output`, `time` or `rate`), an
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from vibayes.backbone import BackbonePoints
+from vibayes.conditioning import Step, condition
 from vibayes.errors import InvalidInput
 from vibayes.io import read_record
 from vibayes.io.files import existing_file
@@ -72,10 +71,6 @@ def _record(table: Mapping[str, Any], path: Path, around: Surroundings) -> Recor
 
 
 def _conditioned(record: Record, steps: Any, around: Surroundings) -> Record:
-    if not importlib.util.find_spec("vibayes.conditioning"):
-        remedy = "leave [[data.condition]] out"
-        raise InvalidInput("data.condition", "a version of vibayes with steps of conditioning", "this one", remedy)
-    conditioning: Any = importlib.import_module("vibayes.conditioning")
     if not isinstance(steps, list):
         raise InvalidInput("data.condition", "a list of steps", shown(steps), "write [[data.condition]] above each")
     found = Mistakes()
@@ -83,9 +78,9 @@ def _conditioned(record: Record, steps: Any, around: Surroundings) -> Record:
     found.end()
     for number, step in enumerate(made):
         where = f"data.condition[{number}]"
-        if not hasattr(step, "apply"):
+        if not isinstance(step, Step):
             raise InvalidInput(where, "a step of conditioning", shown(steps[number]), "name one, as Detrend")
-        record = guarded(where, steps[number], lambda done=record, step=step: conditioning.condition(done, [step]))
+        record = guarded(where, steps[number], lambda done=record, step=step: condition(done, [step]))
     return record
 
 

@@ -20,9 +20,6 @@ from typing import Any
 from vibayes.errors import InvalidInput
 from vibayes.naming import nearest
 
-_EXTRA = ("vibayes.conditioning",)
-"""Modules whose names study files may use although `vibayes` itself does not have them."""
-
 
 @functools.cache
 def public_names() -> Mapping[str, Any]:
@@ -35,10 +32,6 @@ def public_names() -> Mapping[str, Any]:
     import vibayes
 
     found = {name: getattr(vibayes, name) for name in vibayes.__all__}
-    for name in _EXTRA:
-        if importlib.util.find_spec(name):
-            module = importlib.import_module(name)
-            found |= {each: getattr(module, each) for each in module.__all__}
     return {name: value for name, value in found.items() if _nameable(value)}
 
 
