@@ -4,7 +4,13 @@ import os
 import subprocess
 import sys
 
+import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
+
+from vibayes import compilation
+from vibayes.compilation import compiled_soon
 
 RUN = """
 import vibayes as vb
@@ -47,3 +53,34 @@ def test_the_cache_can_be_switched_off():
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path):
     (tmp_path / "file").write_text("")
     assert folder_used(VIBAYES_CACHE=str(tmp_path / "file" / "cache")) == "None"
+
+
+def test_what_takes_long_to_import_waits_until_it_is_needed():
+    program = (
+        "import sys, vibayes; print(sorted({'scipy.stats', 'scipy.signal', 'matplotlib', 'plotly'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_what_is_compiled_soon_is_what_is_compiled_well():
+    def wave(x, count):
+        return jnp.cumsum(jnp.sin(x * jnp.arange(count)) ** 2)
+
+    soon = compiled_soon(wave)
+    x = jnp.asarray(0.3)
+    np.testing.assert_allclose(soon(x, 50), jax.jit(wave, static_argnums=1)(x, 50), rtol=1e-14)
+    # Where no wish can be made of the compiler: within others, and under derivatives.
+    np.testing.assert_allclose(jax.jit(lambda x: soon(x, 50))(x), soon(x, 50), rtol=1e-14)
+    np.testing.assert_allclose(jax.jit(lambda y: y + soon(x, 50))(0.0), soon(x, 50), rtol=1e-14)
+    slope = jax.grad(lambda x: soon(x, 50)[-1])(x)
+    assert slope == pytest.approx(float(np.sum(np.arange(50) * np.sin(0.6 * np.arange(50)))), rel=1e-12)
+
+
+def test_a_wish_that_the_compiler_does_not_know_is_not_made(monkeypatch):
+    monkeypatch.setattr(compilation, "_SOON", {"xla_cpu_no_such_option": False})
+    compilation._known.cache_clear()
+    try:
+        assert float(compiled_soon(lambda x: 2.0 * x)(jnp.ones(()))) == 2.0
+    finally:
+        compilation._known.cache_clear()

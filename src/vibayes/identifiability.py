@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vibayes.compilation import compiled_soon
 from vibayes.filters.discrete import discretise
 from vibayes.naming import quoted
 from vibayes.problem import Problem
@@ -75,7 +75,7 @@ def doubts(target: ProblemTarget) -> tuple[str, ...]:
     return tuple(said)
 
 
-@eqx.filter_jit
+@compiled_soon
 def _at_rest(structure: Structure, interval: float, values: Mapping[str, Any]) -> tuple[Any, ...]:
     """For every set: the flow at rest, F, H and B."""
 

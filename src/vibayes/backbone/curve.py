@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from vibayes.backbone.form import NormalForm
+from vibayes.compilation import compiled_soon
 from vibayes.errors import InvalidInput
 from vibayes.naming import quoted
 
@@ -87,7 +87,7 @@ def backbone_curve(
     return BackboneCurve(*(np.asarray(each) for each in found))
 
 
-@eqx.filter_jit
+@compiled_soon
 def _followed(form: NormalForm, lead: int, steps: Array, values: dict[str, Array], begun: Any) -> Any:
     def one(values):
         return _follow(form, lead, steps, values, begun)

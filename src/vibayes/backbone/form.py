@@ -20,6 +20,7 @@ from vibayes.backbone.expansion import Expansion, ModalEquations, Subset, expand
 from vibayes.backbone.modes import LargestEntry, LinearModes, Normalisation, linear_modes, modes_of
 from vibayes.backbone.polynomials import terms_of
 from vibayes.backbone.resonance import refuse_undeclared
+from vibayes.compilation import compiled_soon
 from vibayes.errors import InvalidInput
 from vibayes.naming import quoted
 from vibayes.structure.element import bind
@@ -123,13 +124,13 @@ def _arrays(frequency: Any, amplitudes: Any, values: Any, force: Any) -> tuple[A
     return jnp.asarray(frequency, float), jnp.asarray(amplitudes), given, push
 
 
-@eqx.filter_jit
+@compiled_soon
 def _residuals(form: NormalForm, frequency: Array, amplitudes: Array, values: dict[str, Array], force: Any) -> Array:
     found = form.expansions(frequency, amplitudes, values, force)
     return found.detuning + sum(found.resonant)
 
 
-@eqx.filter_jit
+@compiled_soon
 def _harmonics(form: NormalForm, frequency: Array, amplitudes: Array, values: dict[str, Array], force: Any) -> Array:
     found = form.expansions(frequency, amplitudes, values, force, last=True)
     start = jnp.zeros_like(found.harmonics[0])

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.signal import butter, sosfiltfilt
 
 from vibayes.conditioning.gaps import bridged, require_whole
 from vibayes.conditioning.step import Step
@@ -118,6 +117,8 @@ class BandPass(Step):
 
     def apply(self, record: Record) -> Record:
         """The record within the band."""
+        from scipy.signal import sosfiltfilt  # here, for it takes long to import
+
         sections = self._sections(record.rate)
         require_whole("BandPass", record, self.across_gaps)
         # As many samples as the longest memory of the filter are mirrored at each end.
@@ -137,6 +138,8 @@ class BandPass(Step):
         return replace(record, **changed)
 
     def _sections(self, rate: float) -> np.ndarray:
+        from scipy.signal import butter  # here, for it takes long to import
+
         edges = [edge for edge in (self.low, self.high) if edge is not None]
         if not edges or not all(0 < edge < rate / 2 for edge in edges) or (len(edges) == 2 and edges[0] >= edges[1]):
             raise InvalidInput(

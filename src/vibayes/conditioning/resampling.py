@@ -14,7 +14,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.signal import firwin, kaiserord, resample_poly
 
 from vibayes.conditioning.gaps import bridged, require_whole
 from vibayes.conditioning.step import Step
@@ -58,6 +57,8 @@ class Resample(Step):
 
     def apply(self, record: Record) -> Record:
         """The record at the other rate."""
+        from scipy.signal import resample_poly  # here, for it takes long to import
+
         up, down = self._ratio(record.rate)
         if up == down:
             return record
@@ -97,6 +98,8 @@ class Resample(Step):
 
     def _filter(self, up: int, down: int) -> np.ndarray:
         """The low-pass at the common multiple of both rates, whose Nyquist frequency is 1."""
+        from scipy.signal import firwin, kaiserord  # here, for it takes long to import
+
         lower = 1.0 / max(up, down)
         taps, shape = kaiserord(self.attenuation, (1.0 - self.band) * lower)
         window: Any = ("kaiser", shape)  # SciPy's annotation knows names of windows only

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vibayes.compilation import compiled_soon
 from vibayes.errors import InvalidInput
 from vibayes.filters.recursion import Moments
 from vibayes.filters.verb import Filtering
@@ -89,7 +89,7 @@ def estimate(
     return Estimate(tuple(sensor.name for sensor in of), times, mean.mean(axis=0), deviation)
 
 
-@eqx.filter_jit
+@compiled_soon
 def _readings(
     prepared: Filtering, sensors: tuple[Sensor, ...], smoothed: bool, values: Mapping[str, Array]
 ) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from vibayes.compilation import compiled_soon
 from vibayes.excitation import Hold, StraightLines, ZeroOrderHold
 from vibayes.filters.checks import check_channels, check_filter, check_hold, check_noise, check_structure
 from vibayes.filters.discrete import Discrete, discretise
@@ -80,6 +81,9 @@ class Filtering(eqx.Module):
 
     def increments(self, values: Mapping[str, Any]) -> Increment:
         """Of the log-likelihood, sample by sample, for one set of values; can be traced and differentiated."""
+        return _increments(self, {name: jnp.asarray(values[name], float) for name in self.parameters})
+
+    def _increments(self, values: Mapping[str, Array]) -> Increment:
         return run(self.method.transform, *self._prepared(values), keep=False, constant=self.constant)[0]
 
     def log_likelihood(self, values: Mapping[str, Any]) -> Array:
@@ -93,7 +97,7 @@ class Filtering(eqx.Module):
     def along(self, values: Mapping[str, Array]) -> Array:
         """Increments of many sets, (sets, samples)."""
         if not self._side_by_side:
-            return jax.vmap(lambda some: self.increments(some).log_likelihood)(values)
+            return jax.vmap(lambda some: self._increments(some).log_likelihood)(values)
         # One small set computes so little per sample that the loop itself is felt.
         alone = self._size <= _TINY and len(next(iter(values.values()))) == 1
         together = _TOGETHER if alone else 1
@@ -147,6 +151,11 @@ class Filtering(eqx.Module):
         if smoothed:
             moments = smooth(transform, model, measured, moments, constant=self.constant)
         return model, measured, increments, moments
+
+
+@compiled_soon
+def _increments(prepared: Filtering, values: Mapping[str, Array]) -> Increment:
+    return prepared._increments(values)
 
 
 @eqx.filter_jit

@@ -14,10 +14,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from vibayes.compilation import compiled_soon
 from vibayes.periodic.method import PeriodicMethod
 from vibayes.periodic.oscillation import Drive, Oscillation, oscillation_of
 from vibayes.structure.structure import Structure
@@ -64,7 +64,7 @@ class Attempt(NamedTuple):
     """Sign of the determinant of the equations with the tangent; it changes at branch points."""
 
 
-@eqx.filter_jit
+@compiled_soon
 def attempt(
     method: PeriodicMethod,
     structures: Structure,
@@ -144,7 +144,7 @@ def _anchored(method: PeriodicMethod, which: Oscillation, drive: Drive, z: Array
     )
 
 
-@eqx.filter_jit
+@compiled_soon
 def bodies_of(method: PeriodicMethod, structures: Structure, drives: Drive, coefficients: Array, frequency: Array):
     """Bodies of Fourier series, one per lane."""
 
@@ -161,7 +161,7 @@ class Appearance(NamedTuple):
     monodromy: Array
 
 
-@eqx.filter_jit
+@compiled_soon
 def appearance(method: PeriodicMethod, structure: Structure, drive: Drive, points: Array) -> Appearance:
     """Fourier coefficients and monodromy matrices of the points of a branch."""
     which = oscillation_of(structure)

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vibayes.compilation import compiled_soon
 from vibayes.periodic.fourier import harmonic, shifted
 from vibayes.periodic.harmonic_balance import HarmonicBalance
 from vibayes.periodic.oscillation import Drive, oscillation_of
@@ -31,7 +31,7 @@ def dissipation(method: HarmonicBalance, bound: Structure, drive: Drive, points:
     return np.asarray(_dissipation(method, bound, drive, jnp.asarray(points)))
 
 
-@eqx.filter_jit
+@compiled_soon
 def _dissipation(method: HarmonicBalance, bound: Structure, drive: Drive, points: Array) -> Array:
     which = oscillation_of(bound)
 

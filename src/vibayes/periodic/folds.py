@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vibayes.compilation import compiled_soon
 from vibayes.periodic.method import PeriodicMethod
 from vibayes.periodic.oscillation import Drive, Oscillation, oscillation_of
 from vibayes.structure.structure import Structure
@@ -83,7 +84,7 @@ def fold_near(method: PeriodicMethod, bound: Structure, drive: Drive, point: Arr
     return np.concatenate([point[:-2], null, point[-2:]])
 
 
-@eqx.filter_jit
+@compiled_soon
 def _slope(method: PeriodicMethod, bound: Structure, drive: Drive, point: Array) -> Array:
     which = oscillation_of(bound)
     return jax.jacfwd(lambda body: method.residual(which, drive, body, point[-2], point[-1]))(point[:-2])

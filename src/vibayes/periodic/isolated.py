@@ -15,11 +15,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vibayes.compilation import compiled_soon
 from vibayes.periodic.attempt import Attempt
 from vibayes.periodic.backbones import both_ways, free_curves, free_limits, nonlinear_mode
 from vibayes.periodic.branch import Branch
@@ -188,7 +188,7 @@ def _directions(modes: int) -> Array:
     return np.random.default_rng(0).normal(size=(_DIRECTIONS * (modes - 1), modes))
 
 
-@eqx.filter_jit
+@compiled_soon
 def _balanced(method: PeriodicMethod, structures: Structure, drives: Any, bodies: Array) -> Array:
     """Frequencies that balance kinetic and restoring forces of bodies on average."""
     structure, drive = jax.tree.map(lambda leaf: leaf[0], (structures, drives))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.linalg import eigh
 
+from vibayes.compilation import compiled_soon
 from vibayes.periodic.oscillation import free_drive, oscillation_of
 from vibayes.structure.structure import Structure
 
@@ -47,7 +47,7 @@ def linear_of(structure: Structure) -> Linear:
     return Linear(*(np.asarray(each) for each in _linear(structure)))
 
 
-@eqx.filter_jit
+@compiled_soon
 def _linear(structure: Structure) -> Linear:
     which = oscillation_of(structure)
     count = which.system.masses

@@ -36,10 +36,11 @@ _BELOW = 3.0
 """Times the number of unknowns: a climber so far below the highest, in log π, has gone astray."""
 _WIDER = 1.5
 """Times as wide as climbers lie is the Gaussian around them."""
-_AGAIN, _AGAIN_MOVES = 20, 5
+_AGAIN, _AGAIN_MOVES = 20, 3
 """Particles per unknown around there, at most, and moves of each per level."""
-_REFITS = 0.2, 0.5
-"""Shares of the warm-up after which the moves take the shape of where the chains have been since the last time."""
+_REFITS = 0.1, 0.4, 0.8
+"""Shares of the warm-up after which the moves take the shape of where the chains have been since the first of these.
+The last time there should be many points: where jumps lead too seldom, a chain is stuck."""
 
 
 @dataclass(frozen=True)
@@ -167,15 +168,16 @@ class AdaptiveMetropolis:
         cloud = Points(begun.points[0], begun.log_likelihoods[0])
         chains = cloud.of(rng.choice(len(cloud.points), self.chains, replace=len(cloud.points) < self.chains))
         moves = moves_of(cloud.points, np.ones(len(cloud.points)))
-        visited = []
+        visited, refits = [], [int(share * self.warmup) for share in _REFITS]
         for number in range(self.warmup):
             chains, made = move(rng, target, chains, moves)
             moves = tuned(moves, made, 1.0 / (1.0 + number) ** 0.6)
             visited.append(chains.points)
-            if number in [int(share * self.warmup) for share in _REFITS]:
+            if number in refits:
                 few = len(visited) * self.chains < particles
                 seen = np.concatenate([*visited, cloud.points] if few else visited)
-                moves, visited = moves_of(seen, np.ones(len(seen)), moves), []
+                moves = moves_of(seen, np.ones(len(seen)), moves)
+                visited = visited if number > refits[0] else []
             if number % max(self.warmup // _REPORTS, 1) == 0:
                 yield Stage("warm up", 0.4 + 0.1 * number / self.warmup, made.accepted, begun)
         kept, log_weights = _Kept(self.chains, self.draws, target.size), []

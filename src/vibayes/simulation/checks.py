@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from vibayes.compilation import compiled_soon
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Analytic, Sampled
 from vibayes.excitation.concrete import require_count
@@ -139,7 +139,7 @@ def _fastest(structure: Structure) -> Any:
     return np.abs(np.linalg.eigvals(matrices)).max(axis=-1) if np.isfinite(matrices).all() else 0.0
 
 
-@eqx.filter_jit
+@compiled_soon
 def _jacobians(structure: Structure, lanes: Any) -> Any:
     """Derivatives of the flow at rest with respect to the state, one matrix per parameter set."""
 

@@ -9,6 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from vibayes.compilation import compiled_soon
 from vibayes.simulation.lanes import Clock
 from vibayes.simulation.run import Recording, batch_axes, compiled, sensor_row
 from vibayes.simulation.runge_kutta import FixedStep, runge_kutta_4
@@ -16,8 +17,7 @@ from vibayes.simulation.vectors import hold, spread
 from vibayes.structure.structure import Structure
 
 
-@eqx.filter_jit
-def march(
+def march_lanes(
     method: FixedStep,
     structure: Structure,
     drive: Any,
@@ -59,6 +59,10 @@ def march(
     pieces = jnp.arange(keep.samples - 1, dtype=jnp.int32) * keep.refinement
     _, rest = jax.lax.scan(sample, state, pieces)
     return jnp.concatenate([first[:, None], jnp.swapaxes(rest, 0, 1)], axis=1)
+
+
+march = eqx.filter_jit(march_lanes)
+march_few = compiled_soon(march_lanes)
 
 
 def _apply(substep, piece, since, system, drive, state):

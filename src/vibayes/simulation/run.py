@@ -10,6 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from vibayes.compilation import compiled_soon
 from vibayes.simulation.lanes import Clock, Lane, advance, begin
 from vibayes.simulation.method import Method
 from vibayes.simulation.status import Status
@@ -126,6 +127,7 @@ def run_lanes(
 # Twice the default vector width: a step is pure arithmetic, and narrower machines ignore the wish. Inside another
 # compiled function no such wish can be made, and with derivatives only arrays compile in reasonable time.
 run = eqx.filter_jit(run_lanes, compiler_options={"xla_cpu_prefer_vector_width": 512})  # type: ignore[call-overload]
+run_few = compiled_soon(run_lanes)
 run_nested = eqx.filter_jit(partial(run_lanes, few=0))
 
 

@@ -25,10 +25,10 @@ from vibayes.simulation.cores import in_parts
 from vibayes.simulation.drive import AnalyticDrive, table_drive
 from vibayes.simulation.exact import Exact
 from vibayes.simulation.lanes import Clock
-from vibayes.simulation.march import march
+from vibayes.simulation.march import march, march_few
 from vibayes.simulation.method import Method
 from vibayes.simulation.outcome import solution_of
-from vibayes.simulation.run import Raw, Recording, batch_axes, run, run_nested
+from vibayes.simulation.run import Raw, Recording, batch_axes, run, run_few, run_nested
 from vibayes.simulation.runge_kutta import EventLocated, FixedStep
 from vibayes.simulation.solution import Solution
 from vibayes.structure.element import as_arrays
@@ -36,6 +36,8 @@ from vibayes.structure.structure import Structure
 
 _FIRST_ROOM = {True: 4096, False: 256}
 """Events there is room for at first, single or batched; the run is repeated with more where that was not enough."""
+_FEW_LANES = 16
+"""Lanes that run as fast however they are compiled."""
 
 
 def simulate(
@@ -123,9 +125,12 @@ def _raw(method, bound, drive, drive_axes, start, one, clock, keep) -> Raw:
     return in_parts(run_part, whole, axes, one.shape[0])
 
 
-def _run(method, bound, drive, start, one, clock, keep, drive_axes, runner=run) -> Raw:
+def _run(method, bound, drive, start, one, clock, keep, drive_axes, nested=False) -> Raw:
+    few = len(one) <= _FEW_LANES
     if isinstance(method, FixedStep) and not method.locates:
-        return Raw(march(method, bound, drive, drive_axes, start, one, clock, keep), None, None)
+        rows = (march_few if few else march)(method, bound, drive, drive_axes, start, one, clock, keep)
+        return Raw(rows, None, None)
+    runner = run_nested if nested else run_few if few else run
     return runner(method, bound, drive, drive_axes, start, one, clock, keep)
 
 
@@ -143,7 +148,7 @@ def _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, ke
         for i, value in zip(moving, values, strict=True):
             filled[i] = value
         bound = jax.tree.unflatten(tree, filled)
-        return _run(method, bound, drive, start, one, clock, keep, drive_axes, run_nested).rows
+        return _run(method, bound, drive, start, one, clock, keep, drive_axes, nested=True).rows
 
     def push(primals, tangents):
         (values, drive), (tangents, by_drive) = primals, tangents
