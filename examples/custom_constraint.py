@@ -29,6 +29,6 @@ priors = {
     "c0": vb.LogUniform(0.5, 10.0), "c1": vb.LogUniform(0.5, 10.0), "v1": vb.Uniform(0.0, 0.1),
 }  # fmt: skip
 problem = vb.Problem(oscillator, record, priors, "both", [stiffening, vb.distinct_slopes(damper, 0.05)])
-posterior = vb.infer(0, problem, vb.FollowAndWeigh(particles=300, draws=1000, rounds=2))
+posterior = vb.infer(0, problem, vb.FollowAndWeigh(fits=40, particles=300, draws=1000, rounds=2))
 print(posterior.summary())
 report.save(report.figure_of_parameters(posterior.selected, truth), "custom_constraint.png")

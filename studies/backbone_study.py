@@ -95,8 +95,8 @@ def posed(system: System, points: vb.BackbonePoints) -> dict[str, vb.Problem]:
 
 
 def identified(system: System, points: vb.BackbonePoints, chosen: argparse.Namespace) -> dict[str, vb.Posterior]:
-    """Both posteriors, of twenty thousand draws each."""
-    method = vb.AdaptiveMetropolis(draws=160, chains=128)
+    """Both posteriors, of 12,800 draws each."""
+    method = vb.AdaptiveMetropolis(draws=100, chains=128, warmup=150)
     return {name: vb.infer(chosen.seed, problem, method) for name, problem in posed(system, points).items()}
 
 

@@ -10,6 +10,9 @@ from pathlib import Path
 # JAX is imported, which reads it then.
 os.environ["JAX_COMPILATION_CACHE_DIR"] = str(Path(__file__).parent.parent / ".pytest_cache" / "compiled")
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.02"
+# Tests wait for the compiler more than for anything else: all programs are compiled as `compiled_soon` compiles some.
+# Not so studies that tests start: they are what a user gets.
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_cpu_use_fusion_emitters=false"
 
 import jax
 import pytest

@@ -25,6 +25,8 @@ _MOST_BYTES = 300_000_000
 _SOON = {"xla_cpu_use_fusion_emitters": False}
 """An older part of the compiler, which takes half the time. Its programs are as fast where arrays are short, and up to
 twice as slow where they are long."""
+FEW = 16
+"""Sets side by side that are computed as fast either way."""
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -11,6 +11,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.custom_derivatives import SymbolicZero
 
+from vibayes.compilation import FEW
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Analytic, Sampled
 from vibayes.simulation.checks import (
@@ -36,8 +37,6 @@ from vibayes.structure.structure import Structure
 
 _FIRST_ROOM = {True: 4096, False: 256}
 """Events there is room for at first, single or batched; the run is repeated with more where that was not enough."""
-_FEW_LANES = 16
-"""Lanes that run as fast however they are compiled."""
 
 
 def simulate(
@@ -126,7 +125,7 @@ def _raw(method, bound, drive, drive_axes, start, one, clock, keep) -> Raw:
 
 
 def _run(method, bound, drive, start, one, clock, keep, drive_axes, nested=False) -> Raw:
-    few = len(one) <= _FEW_LANES
+    few = len(one) <= FEW
     if isinstance(method, FixedStep) and not method.locates:
         rows = (march_few if few else march)(method, bound, drive, drive_axes, start, one, clock, keep)
         return Raw(rows, None, None)

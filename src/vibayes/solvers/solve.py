@@ -15,6 +15,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from vibayes.compilation import FEW, compiled_soon
 from vibayes.errors import InvalidInput
 from vibayes.solvers.verb import Solving
 from vibayes.structure.sensors import HystereticEnergy, Sensor
@@ -89,7 +90,7 @@ def solve(
     for first in range(0, count, size):
         chosen = np.minimum(np.arange(first, first + size), count - 1)  # parts of one size are compiled once
         some = {name: jnp.asarray(value[chosen]) for name, value in arrays.items()}
-        found = _solved(prepared, sensors, some, ahead)
+        found = (_solved_few if size <= FEW else _solved)(prepared, sensors, some, ahead)
         for parts, each in zip((means, deviations), found, strict=True):
             parts.append(np.moveaxis(np.asarray(each), -1, 0)[: count - first])
     times = prepared.interval * np.arange(prepared.outputs.shape[0])
@@ -97,8 +98,10 @@ def solve(
     return Solutions(names, times, np.concatenate(means), np.concatenate(deviations))
 
 
-@eqx.filter_jit
-def _solved(
+def _solutions(
     prepared: Solving, sensors: tuple[Sensor, ...], values: Mapping[str, Array], ahead: bool
 ) -> tuple[Array, Array]:
     return prepared.solutions(values, sensors, ahead)
+
+
+_solved, _solved_few = eqx.filter_jit(_solutions), compiled_soon(_solutions)

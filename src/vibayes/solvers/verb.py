@@ -9,6 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from vibayes.compilation import compiled_soon
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Hold, Sampled, StraightLines
 from vibayes.filters.checks import check_channels, check_noise
@@ -163,6 +164,9 @@ class Solving(eqx.Module):
 
     def increments(self, values: Mapping[str, Array]) -> tuple[Increment, Array]:
         """Of the log-likelihood, sample by sample, (samples, ..., sets), and columns of what was expected."""
+        return _increments(self, {name: jnp.asarray(value, float) for name, value in values.items()})
+
+    def _increments(self, values: Mapping[str, Array]) -> tuple[Increment, Array]:
         return self._scanned(*self._begun(values))[1]
 
     def _scanned(self, solver: Any, begun: Carried, noise: Array) -> tuple[Carried, tuple[Increment, Array]]:
@@ -186,11 +190,12 @@ class Solving(eqx.Module):
 
     def along(self, values: Mapping[str, Array]) -> Array:
         """Increments of many sets, (sets, samples)."""
-        return self.increments(values)[0].log_likelihood.T
+        return self._increments(values)[0].log_likelihood.T
 
     def log_likelihood(self, values: Mapping[str, Any]) -> Array:
         """The same for one set; can be traced and differentiated."""
-        return self.log_likelihoods({name: jnp.asarray(value)[None] for name, value in values.items()})[0]
+        one = {name: jnp.asarray(value)[None] for name, value in values.items()}
+        return jnp.sum(self.increments(one)[0].log_likelihood)
 
     def start(self, values: Mapping[str, Array]) -> tuple[Array, ...]:
         """What is carried along the record, before its first sample: arrays with one row per set."""
@@ -214,6 +219,11 @@ class Solving(eqx.Module):
         totals = jnp.zeros((min(self.outputs.shape[0], BLOCK), noise.shape[1]))
         now, totals = jax.lax.fori_loop(first, last, sample, (now, totals))
         return totals.T, tuple(jnp.moveaxis(each, -1, 0) for each in now)
+
+
+@compiled_soon
+def _increments(prepared: Solving, values: Mapping[str, Array]) -> tuple[Increment, Array]:
+    return prepared._increments(values)
 
 
 def _layout(structure: Structure, method: ODEFilter) -> Layout:
