@@ -32,7 +32,7 @@ problems = [
         {"k1": stiffness, "k2": stiffness, "k3": stiffness, "d": vb.Uniform(-10e-3, 10e-3)}, "stop", distance=distance,
     ),
 ]  # fmt: skip
-posterior = vb.infer(0, problems, vb.FollowAndWeigh(fits=40, particles=300, draws=1000, rounds=2))
+posterior = vb.infer(0, problems, vb.FollowAndWeigh(fits=30, searches=2, particles=200, draws=600, rounds=2))
 print(posterior.summary())
 real = vb.PiecewiseLinearSpring.around_zero(truth["k2"], (truth["k3"],), (truth["d"],))
 figure = report.figure_of_force_map(

@@ -104,7 +104,8 @@ def test_draws_of_another_program_are_taken(posterior):
     found = vb.from_arviz(arviz.from_dict(chains), model.problem)
     assert found.mean() == model.mean() and found.chains == 4 and np.isnan(found.log_evidence)
     mine, other = model.diagnostics()["k"], found.diagnostics()["k"]
-    assert other.rhat == pytest.approx(mine.rhat) and other.information == pytest.approx(mine.information)
+    # Of draws equally far from the median either may come first, and there are few draws.
+    assert other.rhat == pytest.approx(mine.rhat, rel=5e-3) and other.information == pytest.approx(mine.information)
 
 
 def test_a_model_without_draws_survives_a_file(tmp_path):

@@ -26,3 +26,12 @@ def test_the_positioning_system_is_known_a_step_ahead_and_not_by_free_runs(tmp_p
     assert found["one_step"]["rmse_mean"] < 1e-6 < 1e-4 < found["free_run_least"] < found["free_run"]["rmse_min"]
     assert found["one_step"]["rmse_mean"] < found["horizons"]["0.1"] < found["horizons"]["0.3"]
     assert found["closed_loop"]["rmse_mean"] < 1e-5
+
+
+def test_finer_steps_and_offsets_follow_the_silverbox_better(tmp_path):
+    measured("silverbox/SNLS80mV.csv")
+    found = as_shown("silverbox_pn", tmp_path)
+    assert list(tmp_path.glob("*/*.png"))
+    published, finer = found["published"], found["band_limited"]
+    assert 0.0 < finer["rmse_mean"] < published["rmse_mean"] < 0.05
+    assert set(finer["posterior_mean"]) == {"m", "c", "k", "k3", "k2", "u0", "sigma"}
