@@ -14,7 +14,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from vibayes.backbone import BackboneLikelihood
-from vibayes.compilation import compiled_soon
 from vibayes.posterior import ModelPosterior
 from vibayes.prediction import Prediction
 from vibayes.solvers.verb import Solving
@@ -89,7 +88,6 @@ def _likeliest(model: ModelPosterior) -> dict[str, float]:
     return model.best() if known else model.mean()
 
 
-@compiled_soon
 def _increments(prepared: Any, values: dict[str, Any]) -> tuple[Any, Any]:
     if isinstance(prepared, Solving):
         found = prepared.increments({name: value[None] for name, value in values.items()})[0]
