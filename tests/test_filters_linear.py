@@ -8,6 +8,7 @@ import scipy.linalg as sl
 from tests.kalman import discrete, kalman, rauch_tung_striebel
 
 import vibayes as vb
+from vibayes.filters.recursion import absorb
 
 RATE, SAMPLES = 100.0, 300
 OMEGA, ZETA, DENSITY = 10.0, 0.35, 0.05
@@ -152,3 +153,21 @@ def test_many_sets_at_once_are_as_one_by_one():
     together = jax.vmap(lambda k: prepared.log_likelihood({"k": k}))(stiffness)
     apart = [float(prepared.log_likelihood({"k": k})) for k in stiffness]
     np.testing.assert_allclose(together, apart, rtol=1e-12)
+
+
+@pytest.mark.parametrize("missing", [None, 1])
+def test_what_scatters_beside_the_state_is_noise_that_outputs_share(missing):
+    """The correction against the Gaussian of state and outputs written out, for outputs whose errors go together."""
+    rng = np.random.default_rng(4)
+    root, along, beside = rng.normal(size=(4, 4)), rng.normal(size=(3, 4)), rng.normal(size=(3, 6))
+    mean, expected, y, noise = rng.normal(size=4), rng.normal(size=3), rng.normal(size=3), np.array([0.3, 0.5, 0.2])
+    there = np.arange(3) != missing
+    found = absorb(*map(jnp.asarray, (along, root, mean, np.where(there, y, np.nan), expected, noise, beside)))
+    total = along @ along.T + beside @ beside.T + np.diag(noise**2)
+    np.testing.assert_allclose(found.increment.deviation[there], np.sqrt(np.diag(total))[there])
+    total, off = total[np.ix_(there, there)], (y - expected)[there]
+    gain = root @ along[there].T @ np.linalg.inv(total)
+    np.testing.assert_allclose(found.mean, mean + gain @ off)
+    np.testing.assert_allclose(found.columns @ found.columns.T, root @ root.T - gain @ total @ gain.T, atol=1e-12)
+    density = -0.5 * (off @ np.linalg.solve(total, off) + np.linalg.slogdet(2.0 * np.pi * total)[1])
+    assert float(found.increment.log_likelihood) == pytest.approx(density)

@@ -6,7 +6,8 @@ The state is x = (displacements, velocities, internal states, states of the proc
 
 with L the flow at rest, N what the laws add to it, and u the inputs that were measured. L is taken exactly, by its
 exponential: a linear structure is propagated to rounding error, whatever the step. N is added by the fourth-order
-scheme of Runge and Kutta in the variables exp(−L t) x (Lawson). Internal states with bounds move freely within a
+scheme of Runge and Kutta in the variables exp(−L t) x (Lawson). Laws bend few states and change few (`bending`): only
+those are computed between the start and the end of a step. Internal states with bounds move freely within a
 step and are cut off; so the result is a continuous function of the parameters.
 
 Noise of a whole interval has the covariance Q = ∫ exp(L s) B Bᵀ exp(Lᵀ s) ds. It is kept as columns: the
@@ -28,11 +29,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vibayes.filters.lanes import like, product
+from vibayes.filters.bending import Bending, bending
+from vibayes.filters.lanes import combined, like, product
 from vibayes.filters.triangular import triangle
 from vibayes.simulation.fusion import materialise
-from vibayes.structure.element import Element
-from vibayes.structure.hybrid import HybridSystem
+from vibayes.structure.element import UNBOUNDED
+from vibayes.structure.hybrid import HybridSystem, State
 from vibayes.structure.sensors import Displacement, Sensor, Velocity
 from vibayes.structure.structure import Structure
 
@@ -65,6 +67,8 @@ class Discrete(eqx.Module):
     """Columns of the noise of a whole interval, with envelopes of one, less what goes through the laws."""
     rows: tuple[Array, ...]
     """What the inputs are of the states of their processes."""
+    bounds: tuple[Array, Array] | None
+    """Lowest and highest values of the internal states; nothing if they may have any."""
     one: Array
     """One, unknown to the compiler; see `kept`."""
     white: tuple[int, ...] = eqx.field(static=True)
@@ -73,6 +77,8 @@ class Discrete(eqx.Module):
     steps: int = eqx.field(static=True)
     """Per interval."""
     linear: bool = eqx.field(static=True)
+    bending: Bending = eqx.field(static=True)
+    """States that N depends on, and those that it changes."""
 
     @property
     def size(self) -> int:
@@ -86,7 +92,7 @@ class Discrete(eqx.Module):
 
     def kept(self, values: Array) -> Array:
         """Values computed once, where the compiler would compute them anew wherever they are used."""
-        return materialise(values, self.one) if values.ndim > 2 else values
+        return materialise(values, self.one) if self.rest.ndim > 1 else values
 
     @property
     def reads_states(self) -> bool:
@@ -132,54 +138,70 @@ class Discrete(eqx.Module):
 
     def bounded(self, points: Array) -> Array:
         """Points with internal states within their bounds."""
-        own = self.system.size
-        if all(type(e).bounded is Element.bounded for e in self.system.elements):
+        if self.bounds is None:
             return points
-        inside = self.system.bounded(tuple(points[i] for i in range(own)))
-        return jnp.concatenate([jnp.stack(inside), points[own:]])
+        # Of the internal states alone: the compiler joins slices with what uses them.
+        first, last = 2 * self.system.masses, self.system.size
+        low, high = (bound[:, None] for bound in self.bounds)
+        return jnp.concatenate([points[:first], jnp.clip(points[first:last], low, high), points[last:]])
 
-    def _beyond(self, points: Array) -> Array:
-        """N(x), of all states of the structure but its displacements, where it is zero."""
-        own, masses, shape = self.system.size, self.system.masses, points.shape[1:]
-        state = self.system.bounded(tuple(points[i] for i in range(own)))
-        silence = (jnp.zeros(shape),) * len(self.structure.inputs)
-        flow = self.system.flow(state, self.system.free_modes(state), silence)[masses:]
-        return jnp.stack([jnp.broadcast_to(r, shape) for r in flow]) - product(self.slope[masses:], points[:own])
+    def _beyond(self, *seen: Array) -> list[Array]:
+        """N(x) of the states that it changes, from those that it depends on."""
+        state = [jnp.zeros(())] * self.system.size
+        for i, row in zip(self.bending.seen, seen, strict=True):
+            state[i] = row
+        flow, changed = _free_flow(self.system, tuple(state)), self.bending.changed
+        straight = [combined([self.slope[i, j] for j in self.bending.seen], seen) for i in changed]
+        return [self.kept(flow[i] - line) for i, line in zip(changed, straight, strict=True)]
 
     def advance(self, points: Array, index: Any, given: Array) -> Array:
         """Points as columns, one interval later; ``given`` are the measured inputs at its start and their growth.
 
         Points are states with amplitudes of the noise below; what comes back are states.
         """
-        h, changed = self.interval / self.steps, slice(self.system.masses, self.system.size)
-        around = (self.system.masses, self.size - self.system.size), *((0, 0),) * (points.ndim - 1)
-
-        def filled(part):
-            return jnp.pad(part, around)
-
         value, growth = self._pushes(points[self.size :], index, given)
         points = points[: self.size]
         for step in range(self.steps):
             middle = (index + (step + 0.5) / self.steps) * self.interval
             _, by_state, _ = self._envelopes(middle)
             drive = jnp.concatenate([value + growth * (step / self.steps), growth / self.interval])
-            over = product(self.given_full, drive)
-            if self.linear:
-                points = product(self._weakened(self.full, by_state), points) + over
-                continue
-            # exp(L h) is exp(L h/2) twice over: four products do.
-            half = self._weakened(self.half, by_state)
-            to_half = product(self.given_half, drive)
-            rest = over - product(half, to_half)
             points = self.kept(points)
-            midway = self.kept(product(half, points) + to_half)
-            from_a = self.kept(product(half[:, changed], self.kept(self._beyond(points))))
-            b = self.kept(self._beyond(self.kept(midway + 0.5 * h * from_a)))
-            c = self.kept(self._beyond(self.kept(midway + filled(0.5 * h * b))))
-            d = self._beyond(self.kept(product(half, self.kept(midway + filled(h * c))) + rest))
-            whole = product(half, self.kept(midway + (h / 6.0) * (from_a + filled(2.0 * (b + c))))) + rest
-            points = self.bounded(whole + filled((h / 6.0) * d))
+            alone = self.kept(product(self._weakened(self.full, by_state), points) + product(self.given_full, drive))
+            bent = self._bent(points, alone, drive, by_state) if self.bending.changed else 0.0
+            points = self.bounded(alone + bent)
         return points
+
+    def _bent(self, points: Array, alone: Array, drive: Array, by_state: Array) -> Array:
+        """What the laws add over a step to what the linear part gives alone.
+
+        The stages a, b, c, d of Runge and Kutta are N in the states that it changes. Before the end, only the states
+        that it depends on are followed.
+        """
+        h, (seen, changed) = self.interval / self.steps, self.bending
+        half, full = (self.kept(self._weakened(each, by_state)) for each in (self.half, self.full))
+
+        def half_later(start, push):
+            moved = [combined([half[i, j] for j in changed], push) for i in seen]
+            return [self.kept(row + more) for row, more in zip(start, moved, strict=True)]
+
+        def at_once(start, push):
+            by_row = dict(zip(changed, push, strict=True))
+            return [self.kept(row + by_row[i]) if i in by_row else row for i, row in zip(seen, start, strict=True)]
+
+        def times(factor, rows):
+            return [factor * row for row in rows]
+
+        middle = [self.kept(combined(half[i], points) + combined(self.given_half[i], drive)) for i in seen]
+        a = self._beyond(*(points[i] for i in seen))
+        b = self._beyond(*half_later(middle, times(0.5 * h, a)))
+        c = self._beyond(*at_once(middle, times(0.5 * h, b)))
+        d = self._beyond(*half_later([alone[i] for i in seen], times(h, c)))
+        unit = np.eye(self.size)
+        total: Any = 0.0
+        for j, first, second, third, last in zip(changed, a, b, c, d, strict=True):
+            total += full[:, j, None] * first + half[:, j, None] * (2.0 * (second + third))
+            total += like(unit[:, j], points) * last
+        return (h / 6.0) * total
 
     def _pushes(self, amplitudes: Array, index: Any, given: Array) -> tuple[Array, Array]:
         """All inputs at the start of an interval and their growth over it, for points as columns.
@@ -236,7 +258,7 @@ def discretise(bound: Structure, interval: float, steps: int, one: Any = 1.0) ->
     silence = jnp.zeros(len(bound.inputs))
 
     def flow(x, u):
-        state = tuple(x[i] for i in range(system.size))
+        state = tuple(x)
         return jnp.stack(system.flow(state, system.free_modes(state), tuple(u[i] for i in range(len(bound.inputs)))))
 
     slope, pushed = jax.jacfwd(flow, argnums=(0, 1))(rest, silence)
@@ -263,8 +285,23 @@ def discretise(bound: Structure, interval: float, steps: int, one: Any = 1.0) ->
         structure=bound, system=system, rest=rest, slope=slope, full=full, half=half, given_full=given_full,
         given_half=given_half, noise=noise, white=tuple(white), interval=interval, steps=steps, linear=linear,
         rows=tuple(jnp.zeros(0) if p is None else jnp.asarray(p.filter().C) for p in bound.processes),
-        one=jnp.asarray(one),
+        one=jnp.asarray(one), bounds=_bounds(system),
+        bending=bending(lambda *state: _free_flow(system, state), *rest),
     )  # fmt: skip
+
+
+def _bounds(system: HybridSystem) -> tuple[Array, Array] | None:
+    pairs = [pair for element in system.elements for pair in element.bounds()] + [UNBOUNDED] * len(system.metered)
+    if all(pair is UNBOUNDED for pair in pairs):
+        return None
+    low, high = (jnp.stack([jnp.asarray(bound, float) for bound in side]) for side in zip(*pairs, strict=True))
+    return low, high
+
+
+def _free_flow(system: HybridSystem, state: State) -> State:
+    """Of a structure that nothing pushes, with internal states within their bounds and no event looked for."""
+    state = system.bounded(state)
+    return system.flow(state, system.free_modes(state), (0.0,) * len(system.forced_masses))
 
 
 def _propagators(L: Array, driven: list[Array], time: float) -> tuple[Array, Array]:

@@ -103,7 +103,7 @@ def _readings(
             transformed = prepared.method.transform(
                 lambda points: model.measure(points, index, given, sensors), mean, lower, model.bounded
             )
-            return transformed.mean, jnp.sum(transformed.image**2, axis=1)
+            return transformed.mean, jnp.sum(transformed.along**2, axis=1) + jnp.sum(transformed.beside**2, axis=1)
 
         return jax.vmap(reading)(indices, *Moments(*moments), measured.given)
 

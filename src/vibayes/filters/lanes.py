@@ -7,6 +7,7 @@ index of whole slices. The same functions take plain matrices.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -18,8 +19,15 @@ def product(matrix: Array, points: Array) -> Array:
     """Of matrices (rows, inner, ...) and (inner, columns, ...)."""
     if matrix.ndim == points.ndim == 2:
         return matrix @ points
-    parts = [matrix[:, j, None] * points[None, j] for j in range(matrix.shape[1])]
-    return sum(parts[1:], parts[0]) if parts else jnp.zeros((matrix.shape[0], *points.shape[1:]))
+    if not matrix.shape[1]:
+        return jnp.zeros((matrix.shape[0], *points.shape[1:]))
+    return combined([matrix[:, j, None] for j in range(matrix.shape[1])], points)
+
+
+def combined(weights: Sequence[Array], rows: Sequence[Array]) -> Array:
+    """Sum of rows, each times its weight."""
+    parts = [weight * row for weight, row in zip(weights, rows, strict=True)]
+    return sum(parts[1:], parts[0]) if parts else jnp.zeros(())
 
 
 def weighed(points: Array, weights: Any) -> Array:

@@ -1,13 +1,15 @@
 """The filter itself: predict, compare with what was measured, correct; sample after sample.
 
-With the columns of a transform (`transforms`) a correction takes one output y after the other. With d its row of D_y
-and r the deviation of its noise (Potter 1963),
+With the columns of a transform (`transforms`) a correction takes one output y after the other. With S a root of the
+covariance of the state, d the row of y among the columns that go along with S, and r the deviation of its noise
+(Potter 1963),
 
-    s² = d dᵀ + r²,      x⁺ = x + D_x dᵀ (y − ŷ) / s²,      D⁺ = D − D dᵀ d / (s² + r s),
+    s² = d dᵀ + r²,      x⁺ = x + S dᵀ (y − ŷ) / s²,      S⁺ = S − S dᵀ d / (s² + r s),
 
-where D are the columns of the state and of the outputs still to come. A prediction is a triangle, of the columns beside
-those of the noise. The increment of the log-likelihood is that of y under the Gaussian with mean ŷ and deviation s. An
-output that is missing gets a row of zeros, with noise of one, and counts for nothing.
+and likewise for the outputs still to come. What the laws scatter beside the state is noise too, common to the outputs.
+A prediction is a triangle, of all columns of the transform and those of the noise. The increment of the log-likelihood
+is that of y under the Gaussian with mean ŷ and deviation s. An output that is missing gets a row of zeros, with noise
+of one, and counts for nothing.
 """
 
 from __future__ import annotations
@@ -64,15 +66,22 @@ class Absorbed(NamedTuple):
     increment: Increment
 
 
-def absorb(images: Array, columns: Array, mean: Array, y: Array, expected: Array, noise: Array) -> Absorbed:
+def absorb(
+    images: Array, columns: Array, mean: Array, y: Array, expected: Array, noise: Array, beside: Array | None = None
+) -> Absorbed:
     """Take outputs into account, one after the other: columns (outputs, columns, ...) of theirs and (states, columns,
-    ...) of the state, its mean, what was measured and what was expected.
+    ...) of the state, its mean, what was measured and what was expected. Columns ``beside`` of the outputs have nothing
+    to do with the state: they are noise.
     """
     y = like(y, expected)
     there = y == y
     images = jnp.where(there[:, None], images, 0.0)
     error, noise = jnp.where(there, y - expected, 0.0), jnp.where(there, like(noise, expected), 1.0)
-    deviation = jnp.sqrt(jnp.sum(images * images, axis=1) + noise * noise)
+    variances = jnp.sum(images * images, axis=1) + noise * noise
+    if beside is not None and beside.shape[1]:
+        beside = jnp.where(there[:, None], beside, 0.0)
+        variances = variances + jnp.sum(beside * beside, axis=1)
+        images, error, noise = _uncorrelated(images, error, noise, beside)
     total = jnp.zeros(expected.shape[1:])
     rows, off = jnp.concatenate([images, columns]), jnp.concatenate([error, -mean])
     for i in range(y.shape[0]):
@@ -82,33 +91,45 @@ def absorb(images: Array, columns: Array, mean: Array, y: Array, expected: Array
         total -= 0.5 * jnp.where(there[i], _LOG_2PI + jnp.log(variance) + off[0] * weighed, 0.0)
         off = off[1:] - common[1:] * weighed
         rows = rows[1:] - (common[1:] / (variance + noise[i] * jnp.sqrt(variance)))[:, None] * rows[0]
-    return Absorbed(-off, rows, Increment(total, expected, deviation))
+    return Absorbed(-off, rows, Increment(total, expected, jnp.sqrt(variances)))
+
+
+def _uncorrelated(images: Array, error: Array, noise: Array, beside: Array) -> tuple[Array, Array, Array]:
+    """Outputs less what the noise of those before tells of theirs: the same likelihood, each with noise of its own."""
+    count = len(noise)
+    if count == 1:
+        return images, error, jnp.sqrt(noise * noise + jnp.sum(beside * beside, axis=1))
+    root = triangle(jnp.concatenate([like(np.eye(count), beside) * noise[:, None], beside], axis=1))
+    rows, off = list(images), list(error)
+    for i in range(count):
+        for k in range(i + 1, count):
+            told = root[k, i] / root[i, i]
+            rows[k], off[k] = rows[k] - told * rows[i], off[k] - told * off[i]
+    return jnp.stack(rows), jnp.stack(off), jnp.stack([root[i, i] for i in range(count)])
 
 
 def correct(
     transform: Transform, model: Discrete, before: Moments, index: Any, y: Array, given: Array, noise: Array
 ) -> tuple[Moments, Increment]:
     """Mean and root after a sample."""
+    mean, lower = before
 
     def readings(points):
         return model.measure(points, index, given)
 
     if model.reads_states:
-        start, columns = before
-        points = readings(jnp.concatenate([start[:, None], start[:, None] + columns], axis=1))
-        expected, images = points[:, 0], points[:, 1:] - points[:, :1]
+        points = readings(jnp.concatenate([mean[:, None], mean[:, None] + lower], axis=1))
+        read = Transformed(points[:, 0], points[:, 1:] - points[:, :1], points[:, :0])
     else:
-        start, expected, columns, images = transform(readings, before.mean, before.lower, model.bounded)
-    found = absorb(images, columns, start, y, expected, noise)
-    rows = found.columns
-    lower = rows if rows.shape[1] == rows.shape[0] else triangle(rows)
-    return Moments(model.bounded(found.mean[:, None])[:, 0], lower), found.increment
+        read = transform(readings, mean, lower, model.bounded)
+    found = absorb(read.along, lower, mean, y, read.mean, noise, read.beside)
+    return Moments(model.bounded(found.mean[:, None])[:, 0], found.columns), found.increment
 
 
 def _ahead(
     transform: Transform, model: Discrete, now: Moments, index: Any, given: Array, growth: Array
-) -> tuple[Transformed, Array]:
-    """The state and its image an interval later, and columns of the noise beside."""
+) -> tuple[Array, Array, Array]:
+    """The mean an interval later, columns of it that go along with those of the state, and all others."""
 
     def step(points):
         return model.advance(points, index, jnp.stack([given, growth]))
@@ -118,13 +139,14 @@ def _ahead(
     mean = jnp.pad(now.mean, around[1:])
     lower = jnp.pad(now.lower, around) + like(np.diag([0.0] * size + [1.0] * more), now.lower)
     found = transform(step, mean, lower, model.bounded)
-    return Transformed(found.start[:size], found.mean, found.columns[:size], found.image), model.noise_of(index)
+    others = [found.along[:, size:], found.beside, model.noise_of(index)]
+    return found.mean, found.along[:, :size], jnp.concatenate(others, axis=1)
 
 
 def predict(transform: Transform, model: Discrete, now: Moments, index: Any, given: Array, growth: Array) -> Moments:
     """Mean and triangle an interval later."""
-    found, noise = _ahead(transform, model, now, index, given, growth)
-    return Moments(found.mean, triangle(jnp.concatenate([found.image, noise], axis=1)))
+    mean, along, others = _ahead(transform, model, now, index, given, growth)
+    return Moments(mean, triangle(jnp.concatenate([along, others], axis=1)))
 
 
 def run(
@@ -184,8 +206,8 @@ def smooth(
 
     A prediction and the state it starts from have the common triangle
 
-        ⎡ D_g  Q½ ⎤         ⎡ S_g  0 ⎤
-        ⎣ D_x  0  ⎦  =  L Q, L = ⎣ K    S ⎦,
+        ⎡ A    B  ⎤              ⎡ S_g  0 ⎤
+        ⎣ S_x  0  ⎦  =  L Q, L = ⎣ K    S ⎦,
 
     so that the state given the next one, x', is x + K S_g⁻¹ (x' − x̂') with deviation S; what is known of x' enters
     there. It is in units of the prediction, which it makes no worse: no coordinate has a deviation above one, or is
@@ -197,15 +219,15 @@ def smooth(
     def sample(later, this):
         index, now, given, growth = this
 
-        (start, mean, columns, images), noise = _ahead(transform, model, now, index, given, growth)
-        above = jnp.concatenate([images, noise], axis=1)
-        below = jnp.concatenate([columns, jnp.zeros_like(noise)], axis=1)
+        mean, along, others = _ahead(transform, model, now, index, given, growth)
+        above = jnp.concatenate([along, others], axis=1)
+        below = jnp.concatenate([now.lower, jnp.zeros_like(others)], axis=1)
         whole = triangle(jnp.concatenate([above, below]))
         size = mean.shape[0]
         ahead, gain, rest = whole[:size, :size], whole[size:, :size], whole[size:, size:]
         known = known_part(ahead, jnp.concatenate([(later.mean - mean)[:, None], later.lower], axis=1))
         better = gain @ (known if model.linear else _plausible(known))
-        mean = model.bounded((start + better[:, 0])[:, None])[:, 0]
+        mean = model.bounded((now.mean + better[:, 0])[:, None])[:, 0]
         moments = Moments(mean, triangle(jnp.concatenate([rest, better[:, 1:]], axis=1)))
         return moments, moments
 

@@ -1,9 +1,11 @@
 """What becomes of a Gaussian when a function acts on it: the one thing in which the filters differ.
 
-A transform takes a function g, a mean and a triangle S of the covariance S Sᵀ, and gives the mean of g with two sets of
-columns, D_x and D_g, such that
+A transform takes a function g, a mean and a root S of the covariance S Sᵀ, and gives the mean of g with two sets of
+columns, A and B, such that
 
-    cov(x) ≈ D_x D_xᵀ,   cov(x, g) ≈ D_x D_gᵀ,   cov(g) ≈ D_g D_gᵀ.
+    cov(x, g) ≈ S Aᵀ,   cov(g) ≈ A Aᵀ + B Bᵀ:
+
+what of g goes along with x, and what beside it.
 """
 
 from __future__ import annotations
@@ -16,18 +18,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from vibayes.filters.lanes import like, weighed
+from vibayes.filters.lanes import weighed
 
 Array = Any
 
 
 class Transformed(NamedTuple):
-    """Means of x and of g, and columns of deviations of both."""
+    """Mean of g, and columns of its deviations: those that go along with the columns of x, and others."""
 
-    start: Array
     mean: Array
-    columns: Array
-    image: Array
+    along: Array
+    beside: Array
 
 
 class Transform(eqx.Module):
@@ -54,17 +55,20 @@ class SigmaPoints(Transform):
         """Mean and columns."""
         size = mean.shape[0]
         reach = float(max(3, size)) if self.spread is None else self.spread
-        steps = np.sqrt(reach) * lower
+        steps, middle = np.sqrt(reach) * lower, mean[:, None]
         centred = reach > size
-        points = [mean[:, None]] * centred + [mean[:, None] + steps, mean[:, None] - steps]
-        points = bounded(jnp.concatenate(points, axis=1))
+        images = function(bounded(jnp.concatenate([middle] * centred + [middle + steps, middle - steps], axis=1)))
         weights = np.full(2 * size + centred, 0.5 / reach)
         if centred:
             weights[0] = 1.0 - size / reach
-        images = function(points)
-        start, average = weighed(points, weights), weighed(images, weights)
-        roots = like(np.sqrt(weights), points[0])
-        return Transformed(start, average, (points - start[:, None]) * roots, (images - average[:, None]) * roots)
+        average = weighed(images, weights)[:, None]
+        centre, plus, minus = images[:, :centred], images[:, centred:-size], images[:, -size:]
+        # Of every pair, half the difference goes along with x, and the mean of the two beside it.
+        along = (0.5 / np.sqrt(reach)) * (plus - minus)
+        beside = (0.5 / np.sqrt(reach)) * (plus + minus - 2.0 * average)
+        if centred:
+            beside = jnp.concatenate([np.sqrt(weights[0]) * (centre - average), beside], axis=1)
+        return Transformed(average[:, 0], along, beside)
 
 
 class Linearised(Transform):
@@ -78,4 +82,4 @@ class Linearised(Transform):
             return function(x[:, None])[:, 0]
 
         image = jax.vmap(lambda column: jax.jvp(at, (mean,), (column,))[1], in_axes=1, out_axes=1)(lower)
-        return Transformed(mean, at(mean), lower, image)
+        return Transformed(at(mean), image, image[:, :0])

@@ -46,7 +46,7 @@ def _along(row: Array, rows: Array) -> tuple[Array, Array]:
     square = jnp.sum(row * row, axis=0)
     # A row without deviation stays so; its derivative must not be that of √0.
     empty = square <= 0.0
-    direction = jnp.where(empty, 0.0, row / jnp.sqrt(jnp.where(empty, 1.0, square)))
+    direction = row * jnp.where(empty, 0.0, 1.0 / jnp.sqrt(jnp.where(empty, 1.0, square)))
     return direction, jnp.sum(rows * direction, axis=1)
 
 

@@ -17,6 +17,7 @@ unknown and to be looked up by that name. Binding a structure to values replaces
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -33,6 +34,9 @@ Parameter = Any
 
 Scalar = Any
 """A number or a traced scalar; laws never see arrays."""
+
+UNBOUNDED = (-math.inf, math.inf)
+"""Of a state that may have any value."""
 
 
 class Local(NamedTuple):
@@ -112,9 +116,14 @@ class Element(eqx.Module):
         """The mode that fits the local quantities: at the start, and at every instant when events are not located."""
         return jnp.int32(0)
 
+    def bounds(self) -> tuple[tuple[Scalar, Scalar], ...]:
+        """Lowest and highest value of every state, for methods that step over events; by default there are none."""
+        return (UNBOUNDED,) * len(self.states)
+
     def bounded(self, states: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
-        """States put back where the law allows them, for methods that step over events; by default as they are."""
-        return states
+        """States put back where the law allows them."""
+        pairs = zip(states, self.bounds(), strict=True)
+        return tuple(state if pair is UNBOUNDED else jnp.clip(state, *pair) for state, pair in pairs)
 
     def free_mode(self, local: Local) -> Scalar:
         """The mode for methods that step over events and put states back (`bounded`): bounds need no mode there."""

@@ -71,10 +71,9 @@ class BilinearHysteresis(Element):
         """The spring in series follows unless the slider does."""
         return (jnp.where(local.mode == _ELASTIC, local.velocity, 0.0),)
 
-    def bounded(self, states: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+    def bounds(self) -> tuple[tuple[Scalar, Scalar], ...]:
         """|z| is at most the yield displacement."""
-        y = self.yield_displacement
-        return (jnp.clip(states[0], -y, y),)
+        return ((-self.yield_displacement, self.yield_displacement),)
 
     def free_mode(self, local: Local) -> Scalar:
         """Elastic: what goes beyond the yield displacement is cut off."""
