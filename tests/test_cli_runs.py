@@ -1,5 +1,6 @@
 """Commands that work in run folders: identify, resume, compare, predict."""
 
+import dataclasses
 import json
 import shlex
 import shutil
@@ -106,6 +107,24 @@ def test_an_interrupted_run_ends_with_3_and_is_resumed(folder, capsys, monkeypat
     assert said(capsys)["state"] == "done"
 
 
+def test_a_run_that_ended_at_its_limit_says_how_to_go_on_and_does(folder, capsys, monkeypatch):
+    limited = dataclasses.replace(read_study(folder / "one.toml"), limits=Limits(max_simulations=1))
+    with monkeypatch.context() as patched:
+        patched.setattr(studies, "read_study", lambda path: limited)
+        patched.setattr(folders, "read_study", lambda path, beside=None: limited)
+        identify(folder / "one.toml", folder / "limited", quiet=True)
+        resume(folder / "limited")
+        assert "as max_simulations asked: this is what there was. To go on" in capsys.readouterr().out
+        resume(folder / "limited", max_simulations=10**6, json=True)
+    found, whole = said(capsys), json.loads(run_json(folder / "one-run", capsys))
+    assert found["models"] == whole["models"] and not found["notes"]
+
+
+def run_json(folder: Path, capsys) -> str:
+    resume(folder, json=True)
+    return capsys.readouterr().out
+
+
 def test_a_run_without_draws_ends_with_1(folder, capsys, monkeypatch):
     with monkeypatch.context() as patched, pytest.raises(typer.Exit) as ended:
         method = vb.ABCRejection(threshold=1e-12, particles=5, max_draws=300)
@@ -179,13 +198,13 @@ def test_without_a_file_the_data_of_the_run_are_predicted_and_compared(folder, c
 
 def test_the_commands_of_the_page_on_runs_work(folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for name in ("linear-run", "trilinear-run"):
+    for name in ("linear-run", "trilinear-run", "test07-run"):
         shutil.copytree(folder / "one-run", name)
     np.savetxt("storm.csv", np.sin(np.arange(50) / 9.0), header="force [N]", comments="")
     lines = [
         line for line in shown.of_the_tool("docs/runs.md") if line not in shown.of_the_tool("docs/getting-started.md")
     ]
-    assert len(lines) == 2
+    assert len(lines) == 3
     for line in lines:
         assert run(shlex.split(line)) == 0, f"vibayes {line}\n{capsys.readouterr().err}"
 

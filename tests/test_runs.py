@@ -267,3 +267,32 @@ def test_details_are_what_was_written(tmp_path):
     details = Details("a.toml", "f", 1, {"ä b": "0"}, {"jax": "1"}, message='it said "no"')
     write_details(tmp_path, details)
     assert folders.read_details(tmp_path) == details
+
+
+@pytest.mark.usefixtures("keeps")
+def test_a_run_that_ended_at_a_limit_goes_on_if_it_is_given_more(study, tmp_path):
+    run = begin_run(replace(study, limits=Limits(max_simulations=200)), tmp_path / "limited")
+    early = identify_run(run)
+    assert run.state == "done" and "max_simulations" in run.details.message
+    assert draws(identify_run(run)) == draws(early), "not without being told to"
+    whole = identify_run(begin_run(study, tmp_path / "whole"))
+    assert early.simulations < whole.simulations
+    assert draws(identify_run(run, limits=Limits(max_simulations=10**9))) == draws(whole)
+    assert run.state == "done" and run.details.message == "" and run.details.parts == 2
+    assert draws(identify_run(run, limits=Limits(max_simulations=1))) == draws(whole), "what is done is done"
+
+
+@pytest.mark.usefixtures("keeps")
+def test_a_lower_limit_takes_nothing_away(study, tmp_path):
+    run = begin_run(replace(study, limits=Limits(max_simulations=400)), tmp_path / "limited")
+    before = identify_run(run)
+    assert draws(identify_run(run, limits=Limits(max_simulations=10))) == draws(before)
+
+
+def test_limits_that_were_given_outlast_an_interruption(study, tmp_path):
+    run = begin_run(replace(study, limits=Limits(max_simulations=200)), tmp_path / "limited")
+    identify_run(run)
+    more = Limits(max_simulations=10**9)
+    assert identify_run(run, interrupting(6), more).notes[0].startswith("interrupted")
+    assert run.state == "interrupted"
+    assert draws(identify_run(run)) == draws(identify_run(begin_run(study, tmp_path / "whole")))

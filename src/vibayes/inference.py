@@ -18,7 +18,7 @@ from vibayes.fingerprint import fingerprint
 from vibayes.journal import Journal, Recall, always_computed
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
-from vibayes.progress import Progress, watched
+from vibayes.progress import LIMITED, Progress, watched
 from vibayes.samplers import FollowAndWeigh, TemperedSMC
 from vibayes.samplers.likely import LikelihoodSampler
 from vibayes.samplers.search import from_prior
@@ -181,9 +181,9 @@ def _level(snapshot: Snapshot, candidates: Sequence[ProblemCandidate], seconds: 
 
 def _spent(level: Level, max_simulations: int | None, max_seconds: float | None) -> str:
     if max_simulations is not None and level.simulations >= max_simulations:
-        return f"ended after {level.simulations:,} simulations, as max_simulations asked: this is what there was"
+        return f"ended after {level.simulations:,} simulations, as max_simulations {LIMITED}"
     if max_seconds is not None and level.seconds >= max_seconds:
-        return f"ended after {level.seconds:.1f} s, as max_seconds asked: this is what there was"
+        return f"ended after {level.seconds:.1f} s, as max_seconds {LIMITED}"
     return ""
 
 

@@ -15,6 +15,8 @@ _EVERY = {True: 0.2, False: 10.0}
 """Seconds between lines, on a terminal and elsewhere."""
 
 INTERRUPTED = "interrupted from the keyboard: this is what there was"
+LIMITED = "asked: this is what there was"
+"""End of a note about a limit."""
 """The note of a run that was ended so."""
 
 _SAYABLE = 0.05

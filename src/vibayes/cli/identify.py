@@ -41,7 +41,7 @@ def identify(
     work(run, speech, page)
 
 
-def work(run: Any, speech: Speech, page: bool) -> None:
+def work(run: Any, speech: Speech, page: bool, limits: Any = None) -> None:
     """Work in a run folder, tell what came of it, write its page, and end with the number that says how.
 
     Raises:
@@ -53,7 +53,7 @@ def work(run: Any, speech: Speech, page: bool) -> None:
     for note in run.notes:
         speech.warn(note)
     with _terminated_as_interrupted():
-        posterior = identify_run(run, progress=not (speech.quiet or speech.json))
+        posterior = identify_run(run, not (speech.quiet or speech.json), limits)
     if usable(posterior):
         told(run, posterior, speech, page)
     else:

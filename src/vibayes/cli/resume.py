@@ -13,11 +13,13 @@ from vibayes.cli.speech import Json, Quiet, Speech
 
 def resume(
     folder: Annotated[Path, typer.Argument(help="Run folder, as `vibayes identify` made it.")],
+    max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Go on until this, all parts together.")] = None,
+    max_simulations: Annotated[int | None, typer.Option(min=1, help="Likewise.")] = None,
     page: Page = True,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Go on with a run that was interrupted or killed.
+    """Go on with a run that was interrupted or killed, or that ended at a limit and is given more.
 
     It ends with the draws of a run that was left alone. The study is the one stored in the folder; data files must be
     as they were. A run that is done already is only shown.
@@ -25,10 +27,16 @@ def resume(
     Example: vibayes resume test07-run
     """
     from vibayes.runs import open_run
+    from vibayes.study import Limits
 
     speech = Speech(quiet, json)
     run = open_run(folder)
-    done = run.state == "done"
+    given = max_seconds is not None or max_simulations is not None
+    limits = Limits(max_seconds, max_simulations) if given else None
+    limited = run.state == "done" and bool(run.details.message)
+    done = run.state == "done" and not (limited and given)
     if done:
         speech.say("This run is done already.")
-    work(run, speech, page and not done)
+    if done and limited:
+        speech.say(f"It {run.details.message}. To go on, give it more, as --max-seconds 7200.")
+    work(run, speech, page and not done, limits)

@@ -1,7 +1,8 @@
 """``run.json``: what a run folder says of itself. Written whole or not at all, and only while the folder is locked.
 
 A run is *begun*; then it is *done*, *failed* (the message is kept), or *interrupted* from the keyboard. One that was
-killed is still *begun*. All but those that are done can be resumed.
+killed is still *begun*. All but those that are done can be resumed, and of those the ones that ended at a limit (the
+message is kept) if they are given more.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ class Details:
         ended: when the latest part did, likewise.
         parts: times that it was begun or resumed.
         seconds: that it has computed, all parts together.
-        message: why it failed or was interrupted.
+        message: why it failed, was interrupted, or ended before its method would have.
+        limits: that replace those of the study.
         format: of the folder.
     """
 
@@ -53,6 +55,7 @@ class Details:
     parts: int = 0
     seconds: float = 0.0
     message: str = ""
+    limits: dict[str, Any] | None = None
     format: int = field(default=FORMAT)
 
 

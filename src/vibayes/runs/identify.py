@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +14,24 @@ from vibayes.inference import infer, listener
 from vibayes.io.posterior import write_posterior
 from vibayes.journal import Journal
 from vibayes.posterior import Level, Posterior
-from vibayes.progress import INTERRUPTED, Progress
+from vibayes.progress import INTERRUPTED, LIMITED, Progress
 from vibayes.runs.details import Details, now, unwritable, write_details
 from vibayes.runs.folder import JOURNAL, LOG, POSTERIOR, Run, locked
 from vibayes.runs.refusal import RefusedRun
+from vibayes.study import Limits
 
 
-def identify_run(run: Run, progress: bool | Callable[[Level], None] = False) -> Posterior:
+def identify_run(run: Run, progress: bool | Callable[[Level], None] = False, limits: Limits | None = None) -> Posterior:
     """Infer what the study of a run asks for, and write it to its folder.
 
     A run that was killed or interrupted goes on where it was: it ends with the draws of a run that was left alone, bit
-    for bit, if the versions of vibayes, JAX and NumPy and the processor are the same. ``max_seconds`` of the study
-    counts all parts together. A run that is done already is not run again.
+    for bit, if the versions of vibayes, JAX and NumPy and the processor are the same. ``max_seconds`` counts all parts
+    together. A run that is done already is not run again, unless it ended at a limit and is given others.
 
     Args:
         run: of `begin_run` or `open_run`.
         progress: as in `infer`.
+        limits: in place of those of the study, from now on.
 
     Returns:
         The posterior. Interrupted from the keyboard, what there was, with a note; ``run.state`` tells which.
@@ -40,8 +42,10 @@ def identify_run(run: Run, progress: bool | Callable[[Level], None] = False) -> 
     """
     with locked(run.folder):
         details = run.details
-        if details.state == "done":
+        if details.state == "done" and (limits is None or not details.message):
             return run.posterior()
+        if limits is not None:
+            details = replace(details, limits=asdict(limits))
         with _journal(run, details) as journal, _log(run.folder) as log:
             details = replace(details, state="begun", parts=details.parts + 1, message="")
             write_details(run.folder, details)
@@ -49,18 +53,21 @@ def identify_run(run: Run, progress: bool | Callable[[Level], None] = False) -> 
             for note in filter(None, (*run.notes, journal.note)):
                 log.line(f"note: {note}")
             try:
-                posterior = _infer(run, journal, log, progress)
+                posterior = _infer(run, _limits(run, details), journal, log, progress)
             except KeyboardInterrupt:
                 _end(run, details, journal, log, "interrupted", "before there was anything to show")
                 raise
             except Exception as trouble:
                 _end(run, details, journal, log, "failed", f"{type(trouble).__name__}: {trouble}")
                 raise
-            interrupted = INTERRUPTED in posterior.notes
-            posterior = _kept(run, posterior) if interrupted else _written(run.folder, posterior)
-            state, message = ("interrupted", INTERRUPTED) if interrupted else ("done", "")
-            _end(run, details, journal, log, state, message)
+            ended = next((note for note in posterior.notes if note == INTERRUPTED or note.endswith(LIMITED)), "")
+            posterior = _kept(run, posterior) if ended else _written(run.folder, posterior)
+            _end(run, details, journal, log, "interrupted" if ended == INTERRUPTED else "done", ended)
     return posterior
+
+
+def _limits(run: Run, details: Details) -> Limits:
+    return run.study.limits if details.limits is None else Limits(**details.limits)
 
 
 def _journal(run: Run, details: Details) -> Journal:
@@ -70,7 +77,7 @@ def _journal(run: Run, details: Details) -> Journal:
         raise RefusedRun(trouble.where, trouble.expected, trouble.got, trouble.remedy) from None
 
 
-def _infer(run: Run, journal: Journal, log: _Log, progress: Any) -> Posterior:
+def _infer(run: Run, limits: Limits, journal: Journal, log: _Log, progress: Any) -> Posterior:
     study = run.study
     show = listener(progress, study.problems)
     write = Progress([problem.name for problem in study.problems], log)  # type: ignore[arg-type]
@@ -90,12 +97,12 @@ def _infer(run: Run, journal: Journal, log: _Log, progress: Any) -> Posterior:
         warnings.showwarning = said
         return infer(
             study.seed, study.problems, study.method, progress=both, journal=journal,
-            max_simulations=study.limits.max_simulations, max_seconds=study.limits.max_seconds,
+            max_simulations=limits.max_simulations, max_seconds=limits.max_seconds,
         )  # fmt: skip
 
 
 def _kept(run: Run, posterior: Posterior) -> Posterior:
-    """What there is; or what there was after an earlier interruption, if that was more."""
+    """What there is; or what there was when it ended before, if that was more."""
     if (run.folder / POSTERIOR).is_file():
         before = run.posterior()
         if before.simulations > posterior.simulations:
