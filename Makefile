@@ -26,12 +26,12 @@ $(VENV)/.core: $(INPUTS) | $(BIN)/python
 	@touch $@
 
 $(VENV)/.dev: $(INPUTS) | $(BIN)/python
-	$(PIP) -e '.[app,nuts,datasets,peers,dev]'
-	@touch $@ $(VENV)/.core
+	$(PIP) -e '.[app,nuts,datasets,peers,docs,dev]'
+	@touch $@ $(VENV)/.core $(VENV)/.docs
 
 $(VENV)/.bench: $(INPUTS) | $(BIN)/python
-	$(PIP) -e '.[app,nuts,datasets,peers,bench,dev]'
-	@touch $@ $(VENV)/.core $(VENV)/.dev
+	$(PIP) -e '.[app,nuts,datasets,peers,bench,docs,dev]'
+	@touch $@ $(VENV)/.core $(VENV)/.dev $(VENV)/.docs
 
 $(VENV)/.docs: $(INPUTS) | $(BIN)/python
 	$(PIP) -e '.[plot,docs]'

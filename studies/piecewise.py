@@ -18,7 +18,7 @@ from vibayes import report
 
 NAMES = ("linear", "bilinear", "trilinear", "quadlinear")
 RATE, SAMPLES, NOISE = 100.0, 1000, 0.05
-QUICK = vb.FollowAndWeigh(fits=80, particles=500, draws=1500, rounds=2)
+QUICK = vb.FollowAndWeigh(fits=80, particles=250, draws=750, rounds=2)
 
 
 @dataclass(frozen=True)

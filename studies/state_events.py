@@ -204,7 +204,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.out:
         options.out.mkdir(parents=True, exist_ok=True)
-    grid = np.logspace(-3, -10, 29 if options.quick else 71)
+    grid = np.logspace(-3, -10, 15 if options.quick else 71)
     tolerances = sorted({*grid.tolist(), PECULIAR}, reverse=True)
     models: dict[str, dict[str, Any]] = {}
     for name, example in examples().items():

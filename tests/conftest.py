@@ -11,11 +11,20 @@ from pathlib import Path
 os.environ["JAX_COMPILATION_CACHE_DIR"] = str(Path(__file__).parent.parent / ".pytest_cache" / "compiled")
 os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.02"
 # Tests wait for the compiler more than for anything else: all programs are compiled as `compiled_soon` compiles some.
-# Not so studies that tests start: they are what a user gets.
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_cpu_use_fusion_emitters=false"
 
 import jax
 import pytest
+
+# Programs are made of many small objects, few of which are rubbish: looking for it too often took a tenth of the time.
+gc.set_threshold(100_000, 20, 50)
+
+_LONG = "test_studies", "test_docs", "test_getting_started", "test_gradients"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take minutes come first, so that in the end no worker waits for another."""
+    items.sort(key=lambda item: not item.path.name.startswith(_LONG))
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -15,8 +15,7 @@ DATA = ROOT.parent / "shared" / "data"
 
 def run(study: str, *options: str, folder: Path | None = None) -> dict:
     """The JSON object on the last line of what a study prints."""
-    flags = os.environ["XLA_FLAGS"].replace("--xla_cpu_use_fusion_emitters=false", "").strip()
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "XLA_FLAGS": flags}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     command = [sys.executable, str(ROOT / "studies" / f"{study}.py"), *options, "--json"]
     finished = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600, cwd=folder)
     assert finished.returncode == 0, finished.stderr[-2000:]

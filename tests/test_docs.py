@@ -9,6 +9,9 @@ import contextlib
 import io
 import re
 import runpy
+import shutil
+import subprocess
+import sys
 from typing import NamedTuple
 
 import pytest
@@ -163,6 +166,34 @@ def test_every_target_of_make_that_the_page_names_is_there(page):
     lines = re.findall(r"(?:^ *|`)make ([a-z ]+?)(?:`|  |$)", page.read_text(encoding="utf-8"), re.MULTILINE)
     named = {target for line in lines for target in line.split()}
     assert [target for target in named if f"\n{target}:" not in makefile] == []
+
+
+RECIPES = {
+    "demo": "vibayes demo --out demo_output",
+    "test": "python -m pytest -q -n 2",
+    "bench": "python benchmarks/run.py",
+    "docs": "python -m mkdocs build --strict",
+}
+
+
+@pytest.mark.parametrize("target", RECIPES)
+def test_make_runs_what_tests_run(target):
+    """Demonstration, benchmarks and site are tested by their commands; make must not do something else."""
+    if shutil.which("make") is None:
+        pytest.skip("there is no make")
+    told = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert told.splitlines()[-1] == f".venv/bin/{RECIPES[target]}"
+
+
+@pytest.mark.slow
+def test_the_site_is_built_without_a_warning(tmp_path):
+    pytest.importorskip("mkdocs")
+    command = [sys.executable, *RECIPES["docs"].split()[1:], "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert [
+        page.name for page in PAGES[1:] if not (tmp_path / page.relative_to(DOCS)).with_suffix(".html").is_file()
+    ] == []
 
 
 def test_the_gallery_shows_every_example():
