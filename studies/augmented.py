@@ -25,7 +25,9 @@ START = 0.01
 
 
 def augmented(problem: vb.Problem) -> dict[str, Any]:
-    """Mean and 95 % interval of every parameter at the end of the record, or that it has collapsed."""
+    """Mean and 95 % interval of every parameter at the end of the record, and which are negative though none can be; or
+    that it has collapsed.
+    """
     prepared = problem.filtering()
     names = tuple(problem.priors)
     shares = (np.arange(2000) + 0.5) / 2000
@@ -92,6 +94,7 @@ def augmented(problem: vb.Problem) -> dict[str, Any]:
     half = 1.96 * np.sqrt(variance)
     return {
         "collapsed": False,
+        "impossible": [name for name, value in zip(names, mean, strict=True) if value <= 0.0],
         "mean": dict(zip(names, mean.tolist(), strict=True)),
         "ci95": {n: [m - h, m + h] for n, m, h in zip(names, mean.tolist(), half.tolist(), strict=True)},
     }

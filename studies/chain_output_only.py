@@ -65,7 +65,7 @@ if __name__ == "__main__":
     chosen = options(__doc__)
     measured = measure(chain(), TRUTH, chosen.seed, RATE, 51 if chosen.quick else SAMPLES, RESPONSES)
     method = vb.AdaptiveMetropolis(draws=5, chains=32, warmup=5, particles=64) if chosen.quick else (
-        vb.AdaptiveMetropolis(draws=64, chains=64, warmup=48, particles=480)
+        vb.AdaptiveMetropolis(draws=128, chains=64, warmup=48, particles=480)
     )  # fmt: skip
     problem = vb.Problem(chain(), measured.record, PRIORS, "chain", noise=measured.noise)
     run(

@@ -121,8 +121,8 @@ if __name__ == "__main__":
     chosen = options(__doc__)
     for file in FILES:
         skip(file, chosen)
-    training = recorded(FILES[0], chosen, 2000 if chosen.quick else TRAINING)
-    test = recorded(FILES[1], chosen, 2000 if chosen.quick else None)
+    training = recorded(FILES[0], chosen, 1000 if chosen.quick else TRAINING)
+    test = recorded(FILES[1], chosen, 1000 if chosen.quick else None)
     problem = vb.Problem(axis(), training, PRIORS, "EMPS", noise="sigma", filter=solver(training))
     method = vb.IBIS(particles=50 if chosen.quick else 200)
     posterior = vb.infer(chosen.seed, problem, method, progress=not chosen.json)

@@ -53,7 +53,7 @@ def identified(
     posterior = vb.infer(chosen.seed, problem, method, progress=not chosen.json)
     print(f"{name}, seed {chosen.seed}\n{posterior.summary()}", flush=True)
     draws = posterior.selected.resampled(chosen.seed, method.particles)
-    end = SKIPPED + 3000 if chosen.quick else ARROW
+    end = SKIPPED + 1500 if chosen.quick else ARROW
     arrow = vb.Record.from_arrays(rate=RATE, input=volts[: end + TAIL, 0], output=volts[: end + TAIL, 1])
     own = {each: draws[each] for each in structure.parameters}
     found = readings_of(structure, arrow, own, vb.RungeKutta(steps=FINER), vb.BandLimited())[:, SKIPPED:end, 0]

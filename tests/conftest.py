@@ -28,8 +28,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def forgotten():
-    """Compiled programs of one file of tests are of no use to the next, and would pile up to gigabytes."""
+def compiled_for_a_moment(request):
+    """Files of tests that only look whether something is right wait for the compiler, and have it do little. Those that
+    compute for long say ``COMPUTES = True``. Programs of one file are of no use to the next, and would pile up to
+    gigabytes.
+    """
+    jax.config.update("jax_disable_most_optimizations", not getattr(request.module, "COMPUTES", False))
     yield
     jax.clear_caches()
     gc.collect()

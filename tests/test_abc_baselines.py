@@ -107,6 +107,7 @@ def test_log_masses_are_volumes_of_balls_within_three_standard_errors(method, se
         assert abs(draws.log_mass - math.log(candidate.mass(THRESHOLD))) < 3 * draws.standard_error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [ABCRejection(THRESHOLD, 300), ABCSMC(300, threshold=THRESHOLD)], ids=RIGHT)
 def test_standard_errors_are_the_scatter_over_seeds(method):
     candidates = balls()
@@ -220,6 +221,7 @@ def test_impossible_settings_are_refused(make):
         make()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [ABCRejection(1.0, 300), ABCSMC(300, threshold=1.0), ABCNestedSampling(n_s=300)])
 def test_infer_finds_the_right_model_and_its_parameter(method):
     time = np.arange(40) / 10.0
@@ -491,6 +493,7 @@ def test_the_number_of_populations_is_limited():
     assert last.note == "ended after 5 populations, while the threshold was still falling"
 
 
+@pytest.mark.slow
 def test_where_sets_are_ellipsoids_the_published_probabilities_are_near_the_closed_form():
     shares = [run(ABCNestedSampling(threshold=THRESHOLD), balls(), seed)[-1].probabilities[0] for seed in range(8)]
     # They scatter by about 0.08 from run to run, far more than independent particles would (0.014).

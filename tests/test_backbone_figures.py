@@ -18,6 +18,7 @@ def structure(cubic):
     return vb.Structure.single_dof(1.0, [vb.Duffing(1.0, cubic), vb.Damper(0.01)])
 
 
+@pytest.mark.slow
 def test_a_decay_is_shown_with_its_points():
     known = structure(0.5)
     sweep = vb.Chirp(0.008, 0.155, 0.19, 800.0)
@@ -41,6 +42,7 @@ def test_a_fit_has_a_panel_per_backbone_and_a_band_through_its_points():
     np.testing.assert_allclose(at, clean, rtol=2e-3)
 
 
+@pytest.mark.slow
 def test_a_fit_of_motions_is_refused():
     record = vb.Record.from_arrays(rate=10.0, input=np.ones(40), output=np.sin(np.arange(40.0)))
     oscillator = vb.Structure.single_dof(1.0, [vb.Spring("k")], sensors=[vb.Displacement("mass")])

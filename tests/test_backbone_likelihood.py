@@ -46,6 +46,7 @@ VALUES = TRUTH | {"s1": 2e-4, "s2": 3e-4}
 FIRST = vb.BackboneResidual(1, remainder=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "method",
     [
@@ -93,6 +94,7 @@ def test_increments_add_up_to_the_likelihood():
     np.testing.assert_allclose(increments.sum(axis=1), target.log_likelihood(points), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_propagated_errors_are_the_scatter_of_residuals():
     # Errors of many data sets around the same truth, over what their standard errors say: of variance one.
     form, scores = vb.normal_form(springs()), []
@@ -110,6 +112,7 @@ def test_propagated_errors_are_the_scatter_of_residuals():
     assert abs(np.var(white / 1.2) - 1.0) > 4.0 * np.sqrt(2.0 / count)  # the negative control
 
 
+@pytest.mark.slow
 def test_covariances_of_points_and_a_remainder_make_one_gaussian():
     points, method = measured(count=5), vb.BackboneResidual(2, vb.MeasuredScatter())
     prepared = vb.fitting(springs(), points, (3e-4, 1e-4), method)
@@ -127,6 +130,7 @@ def test_covariances_of_points_and_a_remainder_make_one_gaussian():
     np.testing.assert_allclose(prepared.totals(TRUTH)[-1], expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_explicit_amplitudes_are_zero_errors_on_the_backbone():
     prepared = vb.fitting(springs(), measured(noise=0.0), 1e-3, vb.BackboneAmplitudes(order=1))
     errors, _ = prepared.method.errors(prepared.form, TRUTH, prepared.points)
@@ -141,6 +145,7 @@ def posed(method, noise=("s1", "s2"), **priors):
     return vb.Problem(springs(), measured(), known | scales | priors, noise=noise, filter=method)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", [vb.AdaptiveMetropolis(), vb.TemperedSMC(particles=1000)], ids=["chains", "SMC"])
 def test_samplers_agree_with_the_closed_form_posterior(sampler):
     noise = (3e-4, 3e-4)
@@ -153,6 +158,7 @@ def test_samplers_agree_with_the_closed_form_posterior(sampler):
     assert abs(posterior.log_evidence - exact.log_evidence) < 4.0 * posterior.log_evidence_error + 0.02
 
 
+@pytest.mark.slow
 def test_explicit_amplitudes_give_the_posterior_of_the_published_equations_solved_point_by_point():
     points, level = measured(), 1e-3
     known = {"a2": TRUTH["a2"], "a3": TRUTH["a3"]}
@@ -206,6 +212,7 @@ def test_an_unknown_level_gives_students_posterior():
     assert abs(np.mean(model.draws["s"] ** 2) / exact.variance - 1.0) < 0.05
 
 
+@pytest.mark.slow
 def test_scatter_that_grows_with_amplitude_is_found_by_evidence():
     rng = np.random.default_rng(3)
     sizes = np.linspace(0.1, 0.8, 60)
@@ -264,12 +271,14 @@ def test_points_without_noise_or_with_a_filter_of_motions_are_refused():
         vb.Problem(springs(), record, priors, noise=0.1, filter=FIRST)
 
 
+@pytest.mark.slow
 def test_a_posterior_of_points_predicts_no_record():
     posterior = vb.infer(0, posed(FIRST), vb.Laplace())
     with pytest.raises(vb.InvalidInput, match="a record of motions, got points of backbones"):
         vb.predict(0, posterior)
 
 
+@pytest.mark.slow
 def test_points_near_an_undeclared_resonance_are_warned_of():
     elements = [vb.Duffing(1.0, "a").between("ground", "m1"), vb.Spring(4.6).between("m1", "m2")]
     structure = vb.Structure({"m1": 1.0, "m2": 1.0}, [*elements, vb.Spring(1.0).between("ground", "m2")])

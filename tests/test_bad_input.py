@@ -441,5 +441,6 @@ def test_many_names_are_cut_short():
         assert len(str(caught.value)) < 400
 
 
+@pytest.mark.slow
 def test_good_input_passes():
     assert oscillate({"m": 1.0, "k": [1.0, 2]}, displacement=1).successful.all()

@@ -24,6 +24,7 @@ def model_of(law):
     return discretise(as_arrays(structure.driven_by(vb.KanaiTajimi(5.0, 0.3, 1.0))), 0.02, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_laws_bend_what_their_equations_say(name):
     law, expected = LAWS[name]

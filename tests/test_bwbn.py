@@ -119,6 +119,7 @@ def test_stiffness_at_rest_is_k():
     assert float(initial_stiffness(SHARP)) == pytest.approx(30.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("element", [PLAIN, SHARP, PINCHING])
 def test_z_stays_within_its_initial_limit(element):
     path = drive(element, [0.0, 8.0, -8.0, 8.0])
@@ -137,6 +138,7 @@ def test_locating_events_does_not_change_the_path():
     np.testing.assert_allclose(drive(unlocated, turns)[-1], located, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_energy_state_is_the_area_under_the_hysteretic_force():
     x, z, energy = drive(SHARP, [0.0, 1.5, -1.2, 2.0], max_step=0.01).T
     assert energy[-1] == pytest.approx(0.8 * 30.0 * np.trapezoid(z, x), rel=1e-4)
@@ -147,6 +149,7 @@ def test_degradation_softens():
     assert damaged < healthy
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("element", [PLAIN, SHARP, PINCHING])
 def test_gradients_with_respect_to_parameters_are_finite_differences(element):
     leaves, shape = jax.tree.flatten(element)

@@ -9,6 +9,8 @@ from scipy import stats
 
 import vibayes as vb
 
+COMPUTES = True
+
 RATE, SAMPLES, SETS, DRAWS = 10.0, 120, 60, 31
 NOISE = 0.15
 LAWS = {

@@ -75,6 +75,7 @@ def said(capsys) -> dict:
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_identify_says_what_it_found_and_where(folder, capsys):
     identify(folder / "one.toml", folder / "elsewhere")
     printed = capsys.readouterr().out
@@ -107,6 +108,7 @@ def test_an_interrupted_run_ends_with_3_and_is_resumed(folder, capsys, monkeypat
     assert said(capsys)["state"] == "done"
 
 
+@pytest.mark.slow
 def test_a_run_that_ended_at_its_limit_says_how_to_go_on_and_does(folder, capsys, monkeypatch):
     limited = dataclasses.replace(read_study(folder / "one.toml"), limits=Limits(max_simulations=1))
     with monkeypatch.context() as patched:
@@ -196,6 +198,7 @@ def test_without_a_file_the_data_of_the_run_are_predicted_and_compared(folder, c
     assert "Normalised mean square error" in printed and not (tmp_path / "out.png").exists()
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_on_runs_work(folder, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("linear-run", "trilinear-run", "test07-run"):

@@ -68,6 +68,7 @@ def test_every_command_has_help_with_an_example(vibayes):
         assert code == 0 and f"vibayes {command.name}" in out, command.name
 
 
+@pytest.mark.slow
 def test_a_sound_study_is_called_sound_and_drawn(made, vibayes):
     code, out, err = vibayes("check", made / "spring.toml", "--draws", 8)
     assert (code, err) == (0, "")

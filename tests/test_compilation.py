@@ -55,6 +55,7 @@ def test_a_folder_that_cannot_be_made_is_no_error(tmp_path):
     assert folder_used(VIBAYES_CACHE=str(tmp_path / "file" / "cache")) == "None"
 
 
+@pytest.mark.slow
 def test_what_takes_long_to_import_waits_until_it_is_needed():
     program = (
         "import sys, vibayes; print(sorted({'scipy.stats', 'scipy.signal', 'matplotlib', 'plotly'} & set(sys.modules)))"

@@ -127,6 +127,7 @@ def test_every_crossing_of_random_guards_is_found_in_order(order, seed):
         np.testing.assert_allclose(crossings, simple_roots(row), rtol=0, atol=1e-3)
 
 
+@pytest.mark.slow
 @ORDERS
 @pytest.mark.parametrize("seed", range(3))
 def test_a_guard_is_zero_to_rounding_where_it_is_said_to_cross(order, seed):
@@ -138,6 +139,7 @@ def test_a_guard_is_zero_to_rounding_where_it_is_said_to_cross(order, seed):
     assert worst < 1e-13
 
 
+@pytest.mark.slow
 @ORDERS
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(
@@ -228,6 +230,7 @@ def test_a_guard_clearly_below_zero_has_fallen_already():
 # ---- several guards -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stacked", [False, True], ids=["spread", "stacked"])
 def test_of_several_guards_the_first_to_fall_is_named(stacked):
     roots = np.array([0.7, 0.2, 0.4])
@@ -244,6 +247,7 @@ def test_without_guards_the_step_reaches_its_end():
     assert (float(theta), int(fired)) == (1.0, -1)
 
 
+@pytest.mark.slow
 def test_the_time_of_a_crossing_has_the_derivative_of_the_implicit_function():
     @jax.jit
     def crossing(a):

@@ -82,6 +82,7 @@ def duffing():
     return structure, test
 
 
+@pytest.mark.slow
 def test_a_released_oscillator_decays_along_its_backbone(duffing):
     structure, test = duffing
     points = vb.decay_points(test.decay, vb.linear_modes(structure))

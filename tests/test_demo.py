@@ -9,6 +9,7 @@ from vibayes.demo import DATA, MODELS, STUDY, TRUTH, simulated_record, structure
 from vibayes.study import read_study
 
 
+@pytest.mark.slow
 def test_the_record_is_as_noisy_as_it_is_said_to_be():
     record = simulated_record(1, 3.0)
     force = vb.Sampled(record.input, record.rate, vb.StraightLines())

@@ -5,6 +5,8 @@ import pytest
 
 import vibayes as vb
 
+COMPUTES = True
+
 VALUES = {"k": 40.0, "m": 1.0, "c": 0.8, "k2": 90.0}
 PRIORS = {
     "m": vb.LogNormal(1.0, 1.4),
@@ -80,6 +82,7 @@ def test_a_parameter_that_is_not_there_is_refused(posterior):
         posterior.selected.diagnostics()["k3"]
 
 
+@pytest.mark.slow
 def test_draws_with_weights_have_no_chains():
     time = np.arange(30) / 10.0
     record = vb.Record.from_arrays(rate=10.0, output={"x": np.exp(-0.7 * time)})

@@ -23,6 +23,8 @@ from vibayes import excitation, structure
 from vibayes import io as record_files
 from vibayes.structure import elements
 
+COMPUTES = True
+
 PICTURES = sorted((DOCS / "figures").iterdir())
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
@@ -206,5 +208,6 @@ def test_a_block_that_prints_something_else_is_noticed():
     assert block == Block("print(1)\n", 2, "2\n")
 
 
+@pytest.mark.slow
 def test_a_block_marked_so_is_not_run():
     assert blocks_of("<!-- not run: needs a file -->\n\n```python\n1 / 0\n```\n") == []

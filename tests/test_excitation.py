@@ -75,6 +75,7 @@ def gauss_integral(signal: Sampled) -> jax.Array:
 # Smooth signals
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(signal=signals, t=st.floats(-3.0, 3.0), step=st.floats(-0.05, 0.05))
 def test_taylor_series_summed_a_step_away_equals_the_value_there(signal, t, step):
@@ -205,6 +206,7 @@ def test_noise_drawn_over_a_batch_of_keys_is_a_batch_of_signals():
 # Blows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", HOLDS, ids=lambda hold: type(hold).__name__)
 @pytest.mark.parametrize("duration", [None, 0.05, 0.0337])
 @pytest.mark.parametrize("at", [0.0, 0.2, 0.2041])
@@ -318,5 +320,6 @@ def test_signals_are_frozen():
         Sine(1.0, 1.0).amplitude = jnp.asarray(2.0)  # pyright: ignore[reportAttributeAccessIssue]
 
 
+@pytest.mark.slow
 def test_every_field_of_a_smooth_signal_is_a_leaf():
     assert [len(jax.tree.leaves(eqx.filter(signal, eqx.is_array))) for signal in EXAMPLES] == [4, 5, 5, 3]

@@ -36,11 +36,13 @@ def compared(structure, values, outputs=2, noise: float | str = 0.1, method=None
     assert len(set(alone)) == len(alone)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ELEMENTS)
 def test_of_every_law(name):
     compared(oscillator(ELEMENTS[name]), {"k": np.array([5.0, 6.0, 8.0])})
 
 
+@pytest.mark.slow
 def test_of_processes_and_noise_that_are_unknown():
     ground = vb.KanaiTajimi("w", 0.4, "S", envelope=vb.JenningsHousnerTsai("t", 3.0, 0.5))
     values = {"w": [9.0, 12.0], "S": [0.1, 0.2], "t": [1.0, 2.0], "s": [0.1, 0.2], "k": [5.0, 6.0]}
@@ -48,11 +50,13 @@ def test_of_processes_and_noise_that_are_unknown():
     compared(oscillator(ELEMENTS["polynomial"], ground), values, noise="s")
 
 
+@pytest.mark.slow
 def test_of_readings_that_are_not_states():
     structure = oscillator(ELEMENTS["polynomial"], vb.KanaiTajimi(9.0, 0.4, 0.1))
     compared(structure.measuring(vb.AbsoluteAcceleration("mass")), {"k": np.array([5.0, 6.0])}, outputs=1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [vb.UnscentedFilter(steps=2), vb.ExtendedFilter()], ids=str)
 def test_of_other_filters(method):
     compared(oscillator(ELEMENTS["bilinear"]), {"k": np.array([5.0, 6.0])}, method=method)

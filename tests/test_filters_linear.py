@@ -102,6 +102,7 @@ FILTERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILTERS)
 def test_log_likelihood_is_that_of_the_kalman_filter(name, exact):
     prepared = vb.filtering(structure(), record(), NOISE, FILTERS[name]())
@@ -109,6 +110,7 @@ def test_log_likelihood_is_that_of_the_kalman_filter(name, exact):
     assert total == pytest.approx(exact[False][0], rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILTERS)
 def test_moments_are_those_of_the_kalman_filter_and_smoother(name, exact):
     method = FILTERS[name](start_displacement=START[0], start_velocity=START[1])
@@ -129,6 +131,7 @@ def test_one_percent_less_process_noise_is_noticed(exact):
     assert wrong != pytest.approx(exact[False][0], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_gradient_is_the_slope():
     prepared = vb.filtering(structure(), record(), NOISE)
     function = jax.jit(lambda k: prepared.log_likelihood({"k": k}))
@@ -136,6 +139,7 @@ def test_the_gradient_is_the_slope():
     assert float(jax.grad(function)(1000.0)) == pytest.approx(float(slope), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_an_envelope_of_one_changes_nothing_and_one_of_two_doubles_the_motion():
     prepared = [vb.filtering(structure(e), record(), NOISE) for e in (None, vb.SampledEnvelope([1.0, 1.0], 1.0))]
     first, second = (float(each.log_likelihood({"k": 1000.0})) for each in prepared)
@@ -155,6 +159,7 @@ def test_many_sets_at_once_are_as_one_by_one():
     np.testing.assert_allclose(together, apart, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [None, 1])
 def test_what_scatters_beside_the_state_is_noise_that_outputs_share(missing):
     """The correction against the Gaussian of state and outputs written out, for outputs whose errors go together."""

@@ -106,6 +106,7 @@ def test_differences_of_log_likelihood_are_those_of_a_particle_filter(method, co
     assert abs(ours[0] - np.mean(runs[0])) < 3.0 * error + 1.0
 
 
+@pytest.mark.slow
 def test_finer_steps_change_less_and_less(measured):
     record, sigma = measured
     values = []
@@ -119,6 +120,7 @@ def test_finer_steps_change_less_and_less(measured):
     assert changes[-1] < 0.7 * changes[0]
 
 
+@pytest.mark.slow
 def test_white_noise_goes_through_the_law_within_an_interval():
     """With twelve samples per period: a spring that yields does not pass on what pushes it. Were the noise added after
     the law, the two numbers were 1.6 apart, and yield displacements of long records were found too large.
@@ -138,6 +140,7 @@ def test_white_noise_goes_through_the_law_within_an_interval():
     assert abs(slopes[0] - slopes[1]) < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [vb.UnscentedFilter(), vb.UnscentedFilter(steps=3), vb.ExtendedFilter()], ids=str)
 def test_a_law_that_never_yields_is_linear(method, measured):
     """So the parts of the noise that go through the law and the rest that does not are exactly the whole."""
@@ -151,6 +154,7 @@ def test_a_law_that_never_yields_is_linear(method, measured):
     assert found == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_a_smoother_does_not_run_away():
     """Three storeys that yield almost always, far from what the record says: filtered estimates were fine, and smoothed
     ones grew to 1e31.
@@ -170,6 +174,7 @@ def test_a_smoother_does_not_run_away():
     assert smoothed.deviation.max() < 1.5 * filtered.deviation.max()
 
 
+@pytest.mark.slow
 def test_the_memory_stays_within_its_bounds(measured):
     record, sigma = measured
     prepared = vb.filtering(oscillator(), record, sigma)
@@ -206,6 +211,7 @@ def test_states_that_were_not_measured_are_within_their_deviations():
     assert np.all(spread[1].mean(axis=0) < spread[0].mean(axis=0))
 
 
+@pytest.mark.slow
 def test_an_average_over_draws_is_wider_than_each(measured):
     record, sigma = measured
     prepared = vb.filtering(oscillator(), record, sigma)
@@ -239,6 +245,7 @@ def test_a_million_samples_leave_the_covariance_positive():
     assert eigenvalues.min() > 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [

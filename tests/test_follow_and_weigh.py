@@ -16,6 +16,8 @@ from vibayes.samplers.proposal import proposal
 from vibayes.samplers.shapes import Draws
 from vibayes.samplers.weigh import Round, combine, grow
 
+COMPUTES = True
+
 SAMPLES = 60
 TIME = np.linspace(0.0, 1.0, SAMPLES)
 RNG = np.random.default_rng(5)
@@ -65,6 +67,7 @@ def posterior(threshold: float, seed: int) -> vb.Posterior:
     return vb.infer(seed, problems(), vb.FollowAndWeigh(fits=30, particles=300, draws=1500, threshold=threshold))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [150.0, 120.0, 103.0])
 def test_probabilities_of_linear_models_are_those_of_quadrature(threshold):
     masses = exact_masses(threshold)
@@ -90,6 +93,7 @@ def test_at_a_smaller_threshold_the_same_draws_give_the_probabilities_of_quadrat
     assert abs(found["constant"] - exact[0]) < 3.0 / np.sqrt(share)
 
 
+@pytest.mark.slow
 def test_a_proposal_whose_density_is_wrong_fails_the_same_test(monkeypatch):
     """Negative control: tails left out of the density, but not of the draws."""
 
@@ -105,6 +109,7 @@ def test_a_proposal_whose_density_is_wrong_fails_the_same_test(monkeypatch):
     assert max(errors) > 3.0
 
 
+@pytest.mark.slow
 def test_standard_errors_are_as_large_as_the_scatter_of_runs():
     errors = [
         (m.log_evidence - np.log(mass)) / m.log_evidence_error
@@ -165,6 +170,7 @@ def grown(candidate, seed: int) -> Draws:
     return combine(rounds[-5:])
 
 
+@pytest.mark.slow
 def test_the_volume_of_two_bent_sheets_is_known_within_its_error():
     for seed in range(3):
         draws = grown(Bent(), seed)
@@ -172,6 +178,7 @@ def test_the_volume_of_two_bent_sheets_is_known_within_its_error():
         assert abs(draws.log_mass - Bent().log_volume()) < 3.0 * draws.standard_error
 
 
+@pytest.mark.slow
 def test_both_of_two_pieces_are_kept_in_their_shares():
     draws = grown(Bent(), 3)
     lower = draws.weights[draws.points[:, 1] < 0.5].sum()
@@ -219,6 +226,7 @@ def test_a_threshold_no_model_reaches_is_a_verdict_and_not_a_loop():
     assert any("no model comes within 1e-06" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_a_model_off_by_orders_of_magnitude_gets_no_probability_and_a_hint():
     far = vb.Problem(line, RECORD, {"a": vb.Uniform(1e6, 2e6), "b": SLOPE}, "far", vectorised=True)
     alone = vb.infer(0, far, METHOD)
@@ -233,6 +241,7 @@ def test_a_run_out_of_budget_says_so_and_gives_what_it_has():
     assert np.isnan(found.models[0].probability)
 
 
+@pytest.mark.slow
 def test_the_same_key_gives_the_same_result():
     one, other = (vb.infer(3, problems(), METHOD) for _ in range(2))
     assert one.probabilities == other.probabilities

@@ -147,6 +147,7 @@ def test_structures_in_an_array_are_found_behind_references_of_version_73(tmp_pa
     assert list(load_mat(path).values) == ["test[0].acc", "test[1].acc"]
 
 
+@pytest.mark.slow
 def test_files_that_matlab_wrote_are_read_wherever_scipy_can():
     files = glob.glob(MATLAB_DATA)
     if not files:

@@ -11,6 +11,8 @@ pytest.importorskip("plotly")
 from vibayes.cli.app import run
 from vibayes.runs import open_run
 
+COMPUTES = True
+
 pytestmark = pytest.mark.slow
 
 

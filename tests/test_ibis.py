@@ -76,6 +76,7 @@ def off(sample, mean, covariance):
     return float(np.max(np.abs(found - [0, 0, 1, 1, 0]) / error))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("walks", [True, False])
 @pytest.mark.parametrize("noise", [0.3, 0.003])
 def test_posterior_and_evidence_of_every_prefix_are_exact(walks, noise):
@@ -94,6 +95,7 @@ def test_posterior_and_evidence_of_every_prefix_are_exact(walks, noise):
     assert any(each.sample == state.rejuvenations[0].sample for each in state.rejuvenations[1:]) == (noise < 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resampling", [multinomial, residual, stratified])
 def test_the_posterior_is_exact_however_particles_are_drawn_anew(resampling):
     target = line()
@@ -131,6 +133,7 @@ def test_results_do_not_depend_on_how_far_is_looked_ahead(monkeypatch):
         assert np.allclose(other.state.evidences, samples[0].state.evidences, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_rejuvenations_grow_like_the_logarithm_of_the_record():
     counts = []
     for samples in (200, 800, 3200):
@@ -163,6 +166,7 @@ def test_climbers_that_know_the_samples_arrive_at_the_maximum():
     assert np.allclose(inverse, covariance, rtol=0.5, atol=0.3 * covariance.max())  # of 120 samples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("noise", "starts"), [(0.3, False), (0.003, False), (0.03, True)])
 def test_chains_on_a_narrow_posterior_and_their_evidence_are_exact(noise, starts):
     """Wherever they begin: found in the prior, or beside, by some ten standard deviations."""
@@ -201,6 +205,7 @@ class Mirrored(Line):
         return super().follow(points, (points,), first, last)[0], carried
 
 
+@pytest.mark.slow
 def test_chains_begin_in_both_of_two_modes():
     whole = line()
     target = Mirrored(whole.data, whole.slopes)
@@ -229,6 +234,7 @@ def shaken(spring, missing=False):
     return vb.Problem(structure, record, {name: priors[name] for name in truth}, noise=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("spring", [vb.Spring("k"), vb.BilinearHysteresis("k", "y", 0.1)])
 def test_increments_in_pieces_add_up_to_the_likelihood(spring, missing):
@@ -244,6 +250,7 @@ def test_increments_in_pieces_add_up_to_the_likelihood(spring, missing):
     assert np.allclose(whole.sum(axis=1), target.log_likelihood(points), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_filtered_record_gives_what_tempered_smc_gives():
     problem = shaken(vb.BilinearHysteresis("k", "y", 0.1))
     along, whole = (vb.infer(0, problem, each) for each in (IBIS(particles=600), vb.TemperedSMC(particles=600)))

@@ -65,6 +65,7 @@ def said(structure, priors):
 # Outputs.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("structure", "unseen"),
     [
@@ -88,15 +89,18 @@ def test_masses_that_no_output_shows_are_named_and_no_others(structure, unseen):
         assert words == ""
 
 
+@pytest.mark.slow
 def test_a_parameter_that_no_output_depends_on_is_named():
     assert "no output depends on 'k_m2':" in said(side_by_side(), {"k_m1": STIFF, "k_m2": STIFF})
 
 
+@pytest.mark.slow
 def test_a_limit_that_is_never_reached_is_named_and_one_that_is_reached_is_not():
     assert "no output depends on 'y':" in said(*column(1000.0))
     assert said(*column(0.1)) == ""
 
 
+@pytest.mark.slow
 def test_all_is_told_by_warnings_and_kept_in_the_notes():
     problem = vb.Problem(side_by_side(), record(), {"k_m1": STIFF, "k_m2": STIFF}, noise=0.1)
     with pytest.warns(vb.IdentifiabilityWarning) as told:
@@ -106,6 +110,7 @@ def test_all_is_told_by_warnings_and_kept_in_the_notes():
     assert any("the whole motion of 'm2'" in note for note in posterior.notes)
 
 
+@pytest.mark.slow
 def test_no_warning_without_cause():
     problem = vb.Problem(storey(), record(), {"k": STIFF, "c": LIGHT, "sigma": vb.LogUniform(0.01, 1.0)}, noise="sigma")
     with warnings.catch_warnings():

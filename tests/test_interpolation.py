@@ -94,6 +94,7 @@ def test_pieces_of_a_batch_are_the_pieces_of_each(hold):
     np.testing.assert_allclose(together, alone, rtol=1e-12, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", HOLDS, ids=names)
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(samples=st.sampled_from([2, 7, 60]), scale=st.floats(-5.0, 5.0))
@@ -104,6 +105,7 @@ def test_pieces_are_linear_in_the_samples(hold, samples, scale):
     np.testing.assert_allclose(combined, separate, rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", CONTINUOUS, ids=names)
 @settings(max_examples=10, deadline=None, derandomize=True)
 @given(samples=st.sampled_from([2, 7, 80]), t=st.floats(0.0, 1.0))
@@ -116,6 +118,7 @@ def test_a_ramp_stays_a_ramp_up_to_both_ends(hold, samples, t):
 # Looking at a signal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", HOLDS, ids=names)
 def test_value_at_each_sample_time_is_that_sample(hold):
     # 1 / 49 and other times here fall just short of a whole number when multiplied by the rate again.
@@ -129,6 +132,7 @@ def test_value_halfway_along_a_straight_line_is_the_mean_of_its_ends():
     assert Sampled([1.0, 4.0, 0.0], 2.0, StraightLines()).value(0.75)[0] == 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hold", CONTINUOUS, ids=names)
 def test_value_beyond_the_record_stays_as_at_its_end(hold):
     signal = Sampled(random_samples(40, 1), 4.0, hold)
@@ -140,6 +144,7 @@ def test_one_dimensional_samples_become_one_channel():
     assert Sampled(np.arange(5), 1.0, ZeroOrderHold()).values.shape == (5, 1)
 
 
+@pytest.mark.slow
 def test_pieces_can_be_traced_and_differentiated_in_the_samples():
     def energy(samples):
         return jnp.sum(Sampled(samples, 1.0, BandLimited()).pieces()[..., 0] ** 2)
@@ -162,6 +167,7 @@ def test_straight_lines_on_the_same_sines_are_at_least_a_thousand_times_worse(fr
     assert worst_interior_error(fraction, StraightLines()) > 1e-3
 
 
+@pytest.mark.slow
 def test_band_limited_error_on_a_multisine_below_0_8_of_nyquist_is_below_1e_6():
     smooth = random_phase_multisine(jax.random.key(1), 1.0, 0.0, 20.0, 7.3)
     signal = smooth.sampled(50.0, 401, BandLimited())
@@ -185,6 +191,7 @@ def test_band_limited_near_the_ends_is_better_than_straight_lines():
     assert worst_interior_error(0.4, BandLimited(), margin=0) < 0.2 * worst_interior_error(0.4, StraightLines())
 
 
+@pytest.mark.slow
 def test_band_limited_keeps_a_record_that_begins_and_ends_gently_up_to_its_ends():
     smooth = ModulatedSine(1.0, 0.4, 1.0 / 400.0, phase=0.3)
     signal = smooth.sampled(1.0, 401, BandLimited())
@@ -237,6 +244,7 @@ def test_sampled_refuses_the_name_of_a_hold():
         Sampled([0.0, 1.0], 1.0, "zoh")  # pyright: ignore[reportArgumentType]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -71,6 +71,7 @@ def a_record(**changes) -> Record:
 # Round trips
 
 
+@pytest.mark.slow
 @quick
 @given(record=records())
 def test_a_record_comes_back_from_csv_exactly(record, tmp_path_factory):

@@ -7,6 +7,8 @@ import pytest
 
 import vibayes as vb
 
+COMPUTES = True
+
 pytestmark = pytest.mark.slow
 
 STRUCTURE = vb.Structure(

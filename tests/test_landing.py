@@ -10,6 +10,8 @@ import pytest
 
 import vibayes as vb
 
+COMPUTES = True
+
 SECONDS, FINE, START = 6.0, 1280, 0.7
 MEMBERS = {
     "stops": [vb.Damper(0.3), vb.Spring(20.0), vb.PiecewiseLinearSpring((40.0, 0.0, 60.0), (-0.2, 0.15))],

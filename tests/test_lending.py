@@ -76,6 +76,7 @@ def ratio(seed):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_the_ratio_is_that_of_the_counts_within_three_standard_errors(seed, masses):
     found = ratio(seed)

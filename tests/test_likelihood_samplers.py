@@ -58,28 +58,33 @@ def off(sample: Sample, target: Toy) -> float:
     return float(np.max(np.abs(features.mean(axis=(0, 1)) - target.expected) / mcse_mean(features)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", EVERY)
 def test_moments_of_a_correlated_gaussian(method):
     assert off(run(method, gaussian()), gaussian()) < 4.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [m for m in EVERY if m.values[0] is not CORRECTED])
 def test_moments_of_a_banana(method):
     target = banana(0.5) if method is GRADIENTS else banana(0.2)
     assert off(run(method, target), target) < 4.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [named(ADAPTIVE), named(TEMPERED), named(CORRECTED)])
 @pytest.mark.parametrize("seed", range(3))
 def test_shares_of_two_modes_far_apart(method, seed):
     assert off(run(method, bimodal(), seed), bimodal()) < 4.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [named(METROPOLIS), named(ADAPTIVE), named(TEMPERED)])
 def test_mean_of_a_posterior_that_is_cut_off(method):
     assert off(run(method, cut()), cut()) < 4.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [named(ADAPTIVE), named(TEMPERED), named(CORRECTED)])
 @pytest.mark.parametrize("pose", [gaussian, bimodal, banana, cut])
 def test_evidence_is_within_its_standard_errors(method, pose):
@@ -92,6 +97,7 @@ def test_evidence_is_within_its_standard_errors(method, pose):
     assert np.sqrt(np.mean(np.square(scores))) < 2.2  # 4 scores of a normal: once in a thousand
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pose", [gaussian, bimodal])
 def test_standard_error_of_a_tempered_evidence_is_its_scatter(pose):
     target, method = pose(), TemperedSMC(particles=300)
@@ -121,6 +127,7 @@ def test_climbers_arrive_at_the_maximum_of_a_banana(differentiable):
     assert abs(last.values.max() - highest) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1e-3, 1e-7])
 @pytest.mark.parametrize("method", [named(ADAPTIVE), named(TEMPERED), named(Laplace(draws=500))])
 def test_a_posterior_that_is_tiny_within_the_prior_is_found(method, width):
@@ -173,6 +180,7 @@ def wrong_chain(target: Toy, only_accepted: bool = False, no_ratio: bool = False
     return Sample(kept, np.zeros(kept.shape[:2]), 0.4)
 
 
+@pytest.mark.slow
 def test_the_same_chain_without_an_error_is_right():
     assert off(wrong_chain(gaussian()), gaussian()) < 4.0
 
@@ -192,6 +200,7 @@ class Forgetful(Pieces):
         return np.zeros((len(self.charts), len(points)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Pieces, Forgetful])
 def test_jumps_keep_the_posterior_only_with_their_density(kind):
     target, rng = gaussian(), np.random.default_rng(0)
@@ -223,10 +232,12 @@ def with_exchanges(exchanged, points):
     return np.max(np.abs(features.mean(axis=0) - target.expected) / error)
 
 
+@pytest.mark.slow
 def test_exchanges_keep_the_posterior():
     assert with_exchanges(exchange, 2000) < 4.0
 
 
+@pytest.mark.slow
 def test_exchanges_that_one_of_the_two_wants_are_found_wrong():
     def greedy(rng, target, points):
         proposed = exchange(rng, Toy(lambda z, xp: xp.zeros(len(z)), 3, 0.0, lambda z: z, np.zeros(3)), points)
@@ -266,6 +277,7 @@ def test_evidence_without_resampling_weights_is_found_wrong(monkeypatch):
 # What every sampler must do.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", QUICK)
 def test_contract_draws_are_finite_possible_and_repeatable(method):
     assert isinstance(method, LikelihoodSampler)
@@ -380,6 +392,7 @@ def test_every_way_of_moving_keeps_the_density(how):
     assert np.mean(points.points != start) > 0.9
 
 
+@pytest.mark.slow
 def test_evidence_of_chains_scatters_as_it_says():
     target, method = gaussian(), AdaptiveMetropolis(draws=100, chains=24, warmup=60, particles=200)
     samples = [run(method, target, seed) for seed in range(60)]

@@ -113,6 +113,7 @@ def balance_of(structure, masses, stiffness, forces, mode=0, ratio=1):
     return frequency
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("order", "expected"), [(1, 4), (2, 6)])
 def test_a_backbone_of_three_masses_has_the_error_of_its_order(order, expected):
     parts = three_masses()
@@ -162,6 +163,7 @@ def internal_resonance(ratio, power):
     return structure, stiffness, forces
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ratio", "power", "orders"), [(3, 3, (4, 6)), (2, 2, (2, 3))])
 def test_internal_resonances_have_the_error_of_the_order(ratio, power, orders):
     structure, stiffness, forces = internal_resonance(ratio, power)
@@ -183,6 +185,7 @@ def test_internal_resonances_have_the_error_of_the_order(ratio, power, orders):
         assert abs(slope - expected) < 0.4, (order, slope)
 
 
+@pytest.mark.slow
 def test_the_fundamental_of_the_motion_is_u_and_harmonics_have_the_error_of_the_order():
     parts = quadratic_and_cubic()
     sizes, errors = np.array([0.05, 0.1]), {1: [], 2: []}
@@ -217,6 +220,7 @@ def test_unknown_masses_and_stiffnesses_stay_unknown():
     np.testing.assert_allclose(found, vb.normal_form(known, order=2).residuals([1.2], [[0.4]]), rtol=1e-13)
 
 
+@pytest.mark.slow
 def test_backbones_of_many_sets_are_those_of_each():
     form = vb.normal_form(paper(), order=2)
     sets = {"a1": np.array([0.5, 0.6]), "a2": np.array([0.05, 0.0]), "a3": np.array([0.4, 0.3])}

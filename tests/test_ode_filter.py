@@ -50,6 +50,7 @@ def exact():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second_order", [False, True])
 @pytest.mark.parametrize("linearised", [False, True])
 @pytest.mark.parametrize("order", [2, 3, 4])
@@ -88,6 +89,7 @@ def test_it_is_the_filter_of_probdiffeq(order, linearised, second_order):
     assert np.allclose(deviations(columns)[1:], wanted[1][1:], rtol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "rates"),
     [
@@ -119,6 +121,7 @@ def ratio_of_errors(exact, kind, rate, **settings):
     return np.sqrt(np.mean((errors / deviations(columns)[2:]) ** 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "order"), [("duffing", 3), ("linear", 3), ("bouc-wen", 2)])
 @pytest.mark.parametrize("rate", [4, 5, 8, 10])
 def test_it_knows_about_how_wrong_it_is(kind, order, rate, exact):
@@ -129,6 +132,7 @@ def test_covariances_that_all_share_do_not_know_how_errors_grow(exact):
     assert ratio_of_errors(exact, "duffing", 5, order=2) > 5.0
 
 
+@pytest.mark.slow
 def test_a_diffusion_of_all_steps_is_the_average_of_what_they_tell():
     running, whole = (posed("duffing", 10.0, 20.0, order=2, diffusion=d) for d in (vb.Running(), vb.Global()))
     mean, columns = solved(running)
@@ -138,6 +142,7 @@ def test_a_diffusion_of_all_steps_is_the_average_of_what_they_tell():
     assert not np.allclose(deviations(columns)[20], deviations(level)[20], rtol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("corrected", [False, True])
 @pytest.mark.parametrize("second_order", [False, True])
 def test_increments_on_a_linear_equation_are_those_of_the_joint_gaussian(corrected, second_order):
@@ -207,6 +212,7 @@ def test_a_step_that_is_too_large_leaves_no_likelihood_and_no_number_that_is_wro
     assert not np.isfinite(float(prepared.log_likelihoods({"m": jnp.array([0.01])})[0]))
 
 
+@pytest.mark.slow
 def test_sets_side_by_side_are_what_each_is_alone():
     masses = jnp.array([0.8, 1.0, 1.3])
     for settings in (dict(order=3), dict(order=2, linearised=True), dict(order=2, corrected=True)):
@@ -215,6 +221,7 @@ def test_sets_side_by_side_are_what_each_is_alone():
         assert np.allclose(together, [prepared.log_likelihood({"m": m}) for m in masses], rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "words"),
     [

@@ -6,6 +6,8 @@ import pytest
 import vibayes as vb
 from vibayes.targets import ProblemTarget
 
+COMPUTES = True
+
 TRUE = {"k": 40.0, "S0": 0.5}
 PRIORS = {"k": vb.LogUniform(5.0, 300.0), "S0": vb.LogNormal(0.5, 3.0), "sigma": vb.LogUniform(0.001, 1.0)}
 
@@ -67,6 +69,7 @@ def test_the_right_structure_is_the_more_probable(record, problem):
     assert posterior.probabilities["linear"] > 0.99
 
 
+@pytest.mark.slow
 def test_a_method_without_evidence_says_so(record, problem):
     other = vb.Problem(shaken(), record, PRIORS, "again", noise="sigma")
     posterior = vb.infer(0, [problem, other], vb.Metropolis(draws=10, chains=2))
@@ -94,6 +97,7 @@ def test_what_needs_a_distance_says_so(problem):
         posterior.below(1.0)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_over_is_not_called_ended_by_a_limit_it_has_passed(problem):
     whole = vb.infer(0, problem, vb.Metropolis(draws=10, chains=2))
     again = vb.infer(0, problem, vb.Metropolis(draws=10, chains=2), max_simulations=whole.simulations)
@@ -102,6 +106,7 @@ def test_a_run_that_is_over_is_not_called_ended_by_a_limit_it_has_passed(problem
     assert "max_simulations" in cut.notes[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measured", [False, True])
 def test_a_record_taken_for_noisier_is_one_with_that_much_more_noise(measured, record):
     outputs = np.array(record.output)

@@ -122,6 +122,7 @@ def test_draws_that_are_not_one_array_per_unknown_are_refused(draws):
         vb.isola_probability(DUFFING, draws, FORCE, RANGE)
 
 
+@pytest.mark.slow
 def test_a_branch_that_runs_out_of_points_says_so():
     branch = respond(arclength=vb.Arclength(points=5))
     assert not branch.complete

@@ -52,6 +52,7 @@ def same(a, b):
             assert mine == other, field.name
 
 
+@pytest.mark.slow
 def test_a_file_gives_back_every_draw_and_number(posterior, tmp_path):
     vb.write_posterior(posterior, tmp_path / "run.nc")
     again = vb.read_posterior(tmp_path / "run.nc", [model.problem for model in reversed(posterior.models)])

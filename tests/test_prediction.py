@@ -151,6 +151,7 @@ def driven_record(scale, samples=40, **units):
     return vb.Record.from_arrays(rate=10.0, input={"f": force}, output={"x": response.outputs[:, 0]}, units=units)
 
 
+@pytest.mark.slow
 def test_structures_are_simulated_under_their_own_and_under_another_record():
     record, other = driven_record(1.0), driven_record(-3.0)
     problem = vb.Problem(oscillator(), record, {"slope": vb.Uniform(0.1, 100.0)})
@@ -197,6 +198,7 @@ def shaken(samples=101):
     return ModelPosterior(problem, 1.0, 0.0, 0.0, 0.0, draws, np.full(2, 0.5), np.empty(0), 10, 0)
 
 
+@pytest.mark.slow
 def test_new_realisations_have_the_variance_of_the_process():
     prediction = predict(0, shaken(), draws=800)
     assert prediction.outputs.shape == (800, 101, 1) and prediction.random and np.isnan(prediction.at_mean).all()
@@ -209,6 +211,7 @@ def test_new_realisations_have_the_variance_of_the_process():
     assert abs(np.corrcoef(settled[:400, 0], settled[400:, 0])[0, 1]) < 4.0 / np.sqrt(400)
 
 
+@pytest.mark.slow
 def test_inputs_that_were_measured_this_time_drive_the_draws():
     model = shaken()
     force = np.cos(np.arange(50) / 3.0)

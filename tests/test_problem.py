@@ -145,6 +145,7 @@ def test_the_beginning_of_a_record_holds_some_of_the_signal():
     assert ProblemCandidate(vb.Problem(decay, RECORD, RATE, sequential=False)).beginning == 30
 
 
+@pytest.mark.slow
 def test_a_structure_is_judged_like_its_simulation():
     structure = vb.Structure.single_dof(1.0, [vb.Spring("k"), vb.Damper(0.5)], sensors=[vb.Displacement("mass")])
     force = vb.band_limited_noise(0, 10.0, 30, 1.0, high_hz=3.0, hold=vb.StraightLines())
@@ -156,6 +157,7 @@ def test_a_structure_is_judged_like_its_simulation():
     np.testing.assert_allclose(judged, expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_structure_with_a_distance_of_the_users_is_judged_by_it_whatever_the_number_of_sets():
     structure = vb.Structure.single_dof(1.0, [vb.Spring("k"), vb.Damper(0.5)], sensors=[vb.Displacement("mass")])
     force = vb.band_limited_noise(0, 10.0, 30, 1.0, high_hz=3.0, hold=vb.StraightLines())
@@ -172,6 +174,7 @@ def test_a_structure_with_a_distance_of_the_users_is_judged_by_it_whatever_the_n
         np.testing.assert_allclose(judged, np.abs(outputs - outputs[0]).max(axis=(1, 2))[:count], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_simulator_that_raises_or_gives_nan_is_counted_and_the_rest_is_found():
     def moody(rate):
         if rate > 1.5:
@@ -184,6 +187,7 @@ def test_a_simulator_that_raises_or_gives_nan_is_counted_and_the_rest_is_found()
     assert any("failed" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_a_simulator_that_always_fails_is_a_verdict():
     def broken(rate):
         raise RuntimeError("no licence")

@@ -32,6 +32,7 @@ FORMULAS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMULAS)
 def test_the_spectrum_is_that_of_the_formula(name):
     process, formula = FORMULAS[name]
@@ -43,6 +44,7 @@ def driven(process):
     return vb.Structure.single_dof(1.0, [vb.Spring(1.0)], base_acceleration=True).driven_by(process)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMULAS)
 def test_the_variance_of_realisations_is_the_area_below_the_spectrum(name):
     process, formula = FORMULAS[name]
@@ -78,6 +80,7 @@ def test_an_envelope_multiplies_a_realisation():
     np.testing.assert_allclose(shaped.values[:, 0], expected * np.asarray(plain.values)[:, 0], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "envelope",
     [
@@ -103,6 +106,7 @@ def test_known_inputs_stay_beside_the_random_ones():
         vb.realise(0, structure, rate=10.0, samples=11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "words"),
     [

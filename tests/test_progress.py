@@ -85,6 +85,7 @@ def test_a_terminal_gets_a_picture_if_there_is_rich_and_a_file_gets_lines(monkey
         assert trace == levels and ended == "" and "12,000 simulations" in stream.getvalue()
 
 
+@pytest.mark.slow
 def test_chains_have_an_r_hat_in_the_trace_once_they_draw():
     springs = [vb.Spring("k"), vb.Damper(0.3)]
     oscillator = vb.Structure.single_dof(1.0, springs, sensors=[vb.Velocity("mass")]).driven_by(vb.WhiteNoise(0.1))

@@ -24,6 +24,7 @@ def test_every_data_set_says_what_it_is_and_where_to_get_it():
         assert each.files or each.benchmark
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOCAL)
 def test_a_data_set_is_read_from_a_folder(data, name):
     records = vb.load_dataset(name, data)

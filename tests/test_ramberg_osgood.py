@@ -72,6 +72,7 @@ def test_first_loading_traces_the_skeleton(direction, n):
     np.testing.assert_allclose(leg[:, 0], skeleton(leg[:, 1], n), atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", [1, -1])
 @pytest.mark.parametrize("n", [1.5, 5.0])
 def test_unloading_traces_a_masing_branch(direction, n):
@@ -198,6 +199,7 @@ def test_derivatives_are_finite_at_a_reversal(exponent):
     assert all(jnp.isfinite(leaf) for leaf in jax.tree.leaves(slopes))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("law", "message"),
     [

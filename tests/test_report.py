@@ -49,6 +49,7 @@ def sections(text):
     return re.findall(r"<h2 id=\"([a-z0-9-]+)\"", text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["function", *OTHERS])
 def test_the_verdict_comes_first_and_every_section_is_there(pages, kind):
     text = pages(kind).read_text(encoding="utf-8")
@@ -100,6 +101,7 @@ def test_parameters_have_units_that_follow_from_the_record(pages):
     assert 'k0 <span class="unit">N/m</span>' in text and 'd1 <span class="unit">m</span>' in text
 
 
+@pytest.mark.slow
 def test_predictions_of_other_records_have_sections_of_their_own(tmp_path):
     posterior = KINDS["function"]()
     record = posterior.selected.problem.motions.segment(0, 500)

@@ -42,6 +42,7 @@ def folder(tmp_path_factory):
     return place / "run"
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_tells_its_seed_files_and_versions(folder, capsys):
     assert run(["report", str(folder), "--figures"]) == 0
     assert str(folder / "report.html") in capsys.readouterr().out.replace("\n", "")

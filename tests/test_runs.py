@@ -289,6 +289,7 @@ def test_a_lower_limit_takes_nothing_away(study, tmp_path):
     assert draws(identify_run(run, limits=Limits(max_simulations=10))) == draws(before)
 
 
+@pytest.mark.slow
 def test_limits_that_were_given_outlast_an_interruption(study, tmp_path):
     run = begin_run(replace(study, limits=Limits(max_simulations=200)), tmp_path / "limited")
     identify_run(run)

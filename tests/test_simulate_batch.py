@@ -161,6 +161,7 @@ class Relay(vb.Element):
 RELAY = vb.Structure.single_dof(1.0, [Relay("strength")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", UNSTABLE_METHODS.values(), ids=UNSTABLE_METHODS.keys())
 def test_a_model_without_a_solution_is_reported_as_chattering(method):
     # Sliding along d + v = 0 takes infinitely many switches in no time; without strength there is nothing to switch.

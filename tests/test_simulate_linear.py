@@ -149,6 +149,7 @@ def relative_error(case: Case, method: vb.Method) -> float:
     return float(np.max(errors))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_exact_is_the_matrix_exponential(case):
     assert relative_error(case, vb.Exact()) < 1e-12
@@ -157,6 +158,7 @@ def test_exact_is_the_matrix_exponential(case):
 TIGHT = ["oscillator, straight-line force", "Rayleigh chain on a shaken base, held", "mass on a standard solid"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [CASES[name] for name in TIGHT], ids=TIGHT)
 def test_event_located_meets_its_tolerance(case):
     for rtol in (1e-6, 1e-8, 1e-10):

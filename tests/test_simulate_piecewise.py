@@ -40,6 +40,7 @@ def test_exact_trilinear_response_has_twelve_digits_over_the_whole_record(seed):
         assert np.abs(solution[f"{name} of mass"] - true).max() < 1e-11 * true.std()
 
 
+@pytest.mark.slow
 def test_exact_finds_every_crossing_at_its_time():
     force = noise(1)
     solution, expected = vb.simulate(TRILINEAR, force, USUAL, method=vb.Exact()), in_30_digits(USUAL, force)
@@ -146,6 +147,7 @@ DUFFING_SPEED, DUFFING_MODULUS = np.sqrt(3.0), 1 / 3
 DUFFING_PERIOD = 4 * ellipk(DUFFING_MODULUS) / DUFFING_SPEED
 
 
+@pytest.mark.slow
 def test_event_located_conserves_the_energy_of_duffing_to_its_tolerance():
     for rtol in (1e-8, 1e-11):
         x, v = free(DUFFING, 1.0, DUFFING_PERIOD, tolerance(rtol), cycles=100)
@@ -196,6 +198,7 @@ def test_exact_locates_grazing_crossings_where_the_guard_is_zero():
     np.testing.assert_allclose(-np.cos(events.time), breaks[events.parameter_set], rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 def test_event_located_finds_both_crossings_of_every_peak_that_passes_by_more_than_its_own_error():
     passes = 10.0 ** -np.arange(1, 10)
     found = 0

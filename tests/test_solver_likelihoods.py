@@ -48,6 +48,7 @@ def test_along_the_record_and_as_a_whole_the_posterior_is_the_same(record, setti
         assert abs(along.mean()[name] - whole.mean()[name]) < 5.0 * spread / np.sqrt(200.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [dict(order=2, steps=4), dict(order=2, corrected=True)])
 def test_parts_of_a_record_give_the_draws_of_the_whole_bit_for_bit(record, settings):
     method = vb.IBIS(particles=40)
@@ -60,6 +61,7 @@ def test_parts_of_a_record_give_the_draws_of_the_whole_bit_for_bit(record, setti
     assert whole.log_evidence == found.selected.log_evidence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings", [dict(order=2, steps=4), dict(order=2, linearised=True), dict(order=2, steps=4, corrected=True)]
 )
@@ -74,6 +76,7 @@ def test_increments_along_the_record_are_those_of_the_whole(record, settings):
     assert np.allclose(np.concatenate(found, axis=1), wanted, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_missing_samples_count_for_nothing(record):
     outputs = np.asarray(record.output).copy()
     outputs[30:50] = np.nan
@@ -85,6 +88,7 @@ def test_missing_samples_count_for_nothing(record):
         assert np.isfinite(np.asarray(found.log_likelihood)).all()
 
 
+@pytest.mark.slow
 def test_a_trajectory_that_is_taken_at_its_word_is_that_of_the_simulator(record):
     prepared = vb.solving(oscillator(), record, 0.01, vb.RungeKutta(steps=20))
     found = vb.solve(prepared, TRUTH, of=[vb.Displacement("mass"), vb.AbsoluteAcceleration("mass")])
@@ -104,6 +108,7 @@ def test_where_it_begins_can_be_unknown(record):
     assert set(problem.parameters) == {"k", "c", "sigma", "x0"}
 
 
+@pytest.mark.slow
 def test_friction_that_sticks_is_followed(record):
     members = [vb.Spring("k"), vb.CoulombFriction(8.0), vb.Damper(0.2)]
     structure = vb.Structure.single_dof(1.0, members, sensors=[vb.Displacement("mass"), vb.Velocity("mass")])
@@ -118,6 +123,7 @@ def test_friction_that_sticks_is_followed(record):
     assert errors[0] < 0.1 and errors[1] < 0.4 * errors[0]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::vibayes.IdentifiabilityWarning")
 def test_predictions_come_from_simulation_whatever_the_solver(record):
     posterior = vb.infer(0, posed(record, order=2, steps=4), vb.IBIS(particles=60))
@@ -125,6 +131,7 @@ def test_predictions_come_from_simulation_whatever_the_solver(record):
     assert prediction.nmse < 5.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -155,6 +162,7 @@ def test_what_makes_no_sense_is_refused_in_words(make, words, record):
         make(record)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::vibayes.IdentifiabilityWarning")
 def test_a_mass_that_no_output_shows_leaves_its_parameters_free_in_words():
     links = [vb.Spring(30.0).between("ground", "seen"), vb.Damper(0.3).between("ground", "seen"),
@@ -169,6 +177,7 @@ def test_a_mass_that_no_output_shows_leaves_its_parameters_free_in_words():
     assert np.isfinite(posterior.selected.mean()["k"])
 
 
+@pytest.mark.slow
 def test_a_step_too_large_for_all_of_the_prior_ends_in_words(record):
     priors = {"k": vb.LogNormal(1e7, 1.1), "c": PRIORS["c"]}
     problem = vb.Problem(oscillator(), record, priors, noise=1e-3, filter=vb.ODEFilter(order=2))
@@ -176,6 +185,7 @@ def test_a_step_too_large_for_all_of_the_prior_ends_in_words(record):
         vb.infer(0, problem, vb.IBIS(particles=40))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::vibayes.IdentifiabilityWarning")
 def test_a_prior_far_from_the_data_still_ends_in_a_posterior(record):
     priors = {"k": vb.LogNormal(300.0, 1.1), "c": PRIORS["c"]}

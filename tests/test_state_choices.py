@@ -62,6 +62,7 @@ def response_of_structure(network, samples):
     return final_rows(np.array(A), np.array(B_u), np.zeros(n), outputs, samples)
 
 
+@pytest.mark.slow
 @every_model
 def test_every_choice_gives_the_motion_of_the_structure(name):
     model, samples = MODELS[name], np.random.default_rng(4).normal(size=120)

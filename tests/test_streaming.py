@@ -27,6 +27,7 @@ def record():
     return shaken(vb.BilinearHysteresis("k", "y", 0.1)).record
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::vibayes.IdentifiabilityWarning")
 @pytest.mark.parametrize("cuts", [(40,), (5, 6, 33, 79)])
 def test_parts_give_the_same_draws_as_the_whole_bit_for_bit(record, cuts):
@@ -44,6 +45,7 @@ def test_parts_give_the_same_draws_as_the_whole_bit_for_bit(record, cuts):
     assert np.array_equal(other.problem.record.output, record.output)
 
 
+@pytest.mark.slow
 def test_what_was_known_before_stays_as_it_was(record):
     before = vb.infer(0, posed(record.segment(0, 50)), METHOD)
     draws, state = before.selected.draws["k"].copy(), state_of(before).rng.bit_generator.state

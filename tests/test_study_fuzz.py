@@ -86,6 +86,7 @@ def mutated(rng: random.Random, text: str) -> bytes:
     return "\n".join(lines).encode()
 
 
+@pytest.mark.slow
 def test_mutations_of_studies_without_a_likelihood_end_in_a_study_or_in_our_words(folder):
     rng, good = random.Random(1), 0
     texts = [(folder / name).read_text(encoding="utf-8") for name in LIGHT]
@@ -101,6 +102,7 @@ def test_mutations_of_studies_with_a_likelihood_end_in_a_study_or_in_our_words(f
         ends_well(folder, mutated(rng, rng.choice(texts)))
 
 
+@pytest.mark.slow
 def test_commands_end_a_bad_study_with_a_message_a_number_and_nothing_written(folder, capsys):
     rng, bad = random.Random(3), 0
     texts = [(folder / name).read_text(encoding="utf-8") for name in LIGHT]
@@ -127,6 +129,7 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=COUNT // 2, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(SECTIONS, VALUES)))
 def test_tables_of_anything_are_refused_in_our_words(tables):

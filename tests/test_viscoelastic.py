@@ -119,6 +119,7 @@ def joined(parts):
     return several.map(lambda p: vb.series(*p)) | several.map(lambda p: vb.parallel(*p))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.recursive(leaf, joined, max_leaves=9), st.floats(0.1, 10.0))
 def test_complex_stiffness_of_any_tree_is_that_of_the_rules(tree, frequency):
@@ -223,6 +224,7 @@ def test_stiffness_at_rest_of_a_compliant_network_is_the_instantaneous_one():
     assert float(initial_stiffness(vb.standard_solid_2(4.0, 2.0, 0.3).prepare())) == pytest.approx(6.0)
 
 
+@pytest.mark.slow
 def test_between_two_masses_a_network_has_its_complex_stiffness():
     link = vb.series(vb.Spring(30.0), vb.kelvin(20.0, 1.5))
     structure = vb.Structure.chain([2.0, 1.0], [vb.Spring(100.0), link], base_acceleration=False)
@@ -237,6 +239,7 @@ def test_between_two_masses_a_network_has_its_complex_stiffness():
     np.testing.assert_allclose(response, np.linalg.solve(dynamic, [1.0, 0.0]), rtol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["burgers", "two_kelvins", "pairs_of_maxwells_spring_and_kelvin"])
 def test_gradient_by_the_parameters_agrees_with_finite_differences(name):
     values, treedef = jax.tree.flatten(NETWORKS[name])
