@@ -19,9 +19,9 @@ LAWS = {
 }
 
 
-def model_of(law):
+def model_of(law, steps=1, interval=0.02):
     structure = vb.Structure.chain([1.0, 2.0, 1.5], [law] * 3, sensors=[vb.Displacement("m3")])
-    return discretise(as_arrays(structure.driven_by(vb.KanaiTajimi(5.0, 0.3, 1.0))), 0.02, 1)
+    return discretise(as_arrays(structure.driven_by(vb.KanaiTajimi(5.0, 0.3, 1.0))), interval, steps)
 
 
 @pytest.mark.slow
@@ -60,3 +60,18 @@ def test_what_is_left_out_of_the_laws_is_linear(name):
 )
 def test_programs_are_read_as_they_are(function, expected):
     assert bending(function, 0.5, 0.5) == expected
+
+
+@pytest.mark.parametrize(
+    "law", [vb.Duffing(9.0, 3.0), vb.PolynomialDamper((1.0, 0.5), (1, 3))], ids=["force", "damper"]
+)
+def test_steps_are_of_fourth_order(law):
+    """Whether what is changed is seen at once or only later: a wrong stage would lower the order."""
+    points = 0.5 * np.random.default_rng(2).normal(size=(8, 20))
+
+    def ahead(steps):
+        return np.asarray(model_of(law, steps, 0.1).advance(jnp.asarray(points), 0, jnp.zeros((2, 0))))
+
+    exact = ahead(64)
+    errors = [np.abs(ahead(steps) - exact).max() for steps in (2, 4, 8)]
+    assert np.all(np.log2(np.divide(errors[:-1], errors[1:])) > 3.6), errors

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import vibayes as vb
+from vibayes.filters.transforms import SigmaPoints
 from vibayes.filters.verb import log_likelihoods
 
 DENSITY, DAMPING, RATE, SAMPLES = 0.3, 0.25, 25.0, 250
@@ -267,3 +268,24 @@ def test_what_cannot_be_filtered_is_refused_in_words(change, words, measured):
     arguments = {"structure": oscillator(), "record": record, "noise": sigma, "method": None} | change
     with pytest.raises(vb.InvalidInput, match=words):
         vb.filtering(**arguments)
+
+
+@pytest.mark.parametrize("size", [2, 5], ids=["a point in the middle", "none"])
+def test_columns_along_and_beside_are_the_moments_of_the_sigma_points(size):
+    """Held to the weighted sums of textbooks, with a function that bends what it is given."""
+    rng = np.random.default_rng(size)
+    mean, root, reach = rng.normal(size=size), rng.normal(size=(size, size)), max(3, size)
+
+    def bent(points):
+        return jnp.stack([jnp.sin(points[0]) + points[1] ** 2, points[0] * points[-1]])
+
+    found = SigmaPoints()(bent, jnp.asarray(mean), jnp.asarray(root), lambda points: points)
+    steps = np.sqrt(reach) * root
+    points = mean[:, None] + np.concatenate([np.zeros((size, 1)), steps, -steps], axis=1)
+    weights = np.concatenate([[1.0 - size / reach], np.full(2 * size, 0.5 / reach)])
+    images = np.asarray(bent(points))
+    away = images - (images @ weights)[:, None]
+    np.testing.assert_allclose(found.mean, images @ weights)
+    covariance = found.along @ found.along.T + found.beside @ found.beside.T
+    np.testing.assert_allclose(covariance, (away * weights) @ away.T, atol=1e-12)
+    np.testing.assert_allclose(root @ found.along.T, ((points - mean[:, None]) * weights) @ away.T, atol=1e-12)
