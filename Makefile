@@ -11,7 +11,7 @@ INPUTS := pyproject.toml constraints.txt
 PEERS := pyabc particles
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test quick check bench docs clean
+.PHONY: help demo test quick check verify bench docs clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-7s %s\n", $$1, $$2}'
@@ -44,13 +44,17 @@ test: $(VENV)/.dev  ## run the whole test suite, examples in the documentation i
 	$(BIN)/python -m pytest -q -n $(WORKERS)
 
 quick: $(VENV)/.dev  ## run the tests that take a moment
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow"
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow and not verify"
 
 check: $(VENV)/.dev  ## format, lint, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
+
+verify: $(VENV)/.dev  ## attack everything: fuzzing, faults, kills, long statistical tests (takes hours)
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m verify
+	$(BIN)/python verify/run.py
 
 # Peers that bring many packages, or need other versions of ours, get environments of their own. Where one cannot be
 # installed the benchmark leaves it out and says so, and the next one tries again.

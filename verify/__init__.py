@@ -1,0 +1,1 @@
+"""Attacks that take hours; start with `run.py`."""
