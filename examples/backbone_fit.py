@@ -23,6 +23,6 @@ priors = {"cubic": vb.Uniform(-1.0, 3.0), "scatter": vb.LogUniform(1e-5, 0.5)}
 method = vb.BackboneResidual(order=2, scatter=vb.MeasuredScatter())
 problem = vb.Problem(oscillator("cubic"), points, priors, "hardening", noise="scatter", filter=method)
 posterior = vb.infer(0, problem, vb.AdaptiveMetropolis(draws=60, chains=64))
-low, high = posterior.selected.interval("cubic", 0.95)
+low, high = posterior.selected.interval("cubic")
 print(f"{points.samples} points; cubic stiffness {low:.4f} to {high:.4f} with 95 % probability; the truth is {truth}")
 report.save(report.figure_of_backbone_fit(posterior.selected), "backbone_fit.png")

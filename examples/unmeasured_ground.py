@@ -32,7 +32,7 @@ problem = vb.Problem(storey, record, priors, "bilinear", noise=float(noise))
 posterior = vb.infer(0, problem, vb.AdaptiveMetropolis(draws=25, chains=32, warmup=20, particles=100))
 model = posterior.selected
 for name, value in truth.items():
-    low, high = model.interval(name, 0.95)
+    low, high = model.interval(name)
     print(f"{name}: {low:.3g} to {high:.3g} with 95 % probability; the truth is {value:g}")
 
 found = vb.estimate(problem.filtering(), model.resampled(0, 32), unmeasured)

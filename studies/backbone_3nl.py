@@ -47,11 +47,13 @@ def predicted(posteriors: Mapping[str, vb.Posterior], chosen: argparse.Namespace
         "isola_probability_error": odds.standard_error,
         "isola_range": {
             "interval90": odds.range_interval(0.9),
+            "interval95": odds.range_interval(),
             "median": np.nanmedian(odds.ranges, axis=0).tolist(),
             "truth": None if real is None else list(real.frequency_range),
         },
         "isola_peak": {
             "interval90": list(odds.peak_interval("m2", 0.9)),
+            "interval95": list(odds.peak_interval("m2")),
             "median": float(np.nanmedian(odds.peaks[:, 1])),
             "truth": None if real is None else float(real.amplitude("m2").max()),
         },

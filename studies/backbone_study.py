@@ -206,7 +206,7 @@ def draw(system: System, posteriors: Mapping[str, vb.Posterior], measured: Any, 
     for order, posterior in posteriors.items():
         model = posterior.selected
         report.save(report.figure_of_parameters(model, system.truth), chosen.out / f"parameters_{order}.png")
-        figure = report.figure_of_backbone_fit(model, draws=200, seed=chosen.seed)
+        figure = report.figure_of_backbone_fit(model, draws=200, seed=chosen.seed, prob=0.997)  # ±3σ, as published
         report.save(figure, chosen.out / f"fit_{order}.png")
 
 

@@ -149,7 +149,7 @@ def draw(models: list[ModelPosterior], found: vb.Estimate, loop: vb.Estimate, tr
 
     out.mkdir(parents=True, exist_ok=True)
     for model in models:
-        report.save(report.figure_of_parameters(model, share=0.95), out / f"parameters_{model.name}.png")
+        report.save(report.figure_of_parameters(model), out / f"parameters_{model.name}.png")
         report.save(report.figure_of_pairs(model), out / f"pairs_{model.name}.png")
     peak = float(found.times[np.argmax(np.abs(truth[:, 0]))])
     first = replace(found, names=found.names[:1], mean=found.mean[:, :1], deviation=found.deviation[:, :1])

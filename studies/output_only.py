@@ -61,7 +61,7 @@ def figures_of_model(model: ModelPosterior) -> dict[str, Any]:
     judged, means = list(model.diagnostics()), model.mean()
     return {
         "posterior_mean": means,
-        "ci95": {name: list(model.interval(name, 0.95)) for name in means},
+        "ci95": {name: list(model.interval(name)) for name in means},
         "min_ess": min(each.ess_bulk for each in judged),
         "min_ess_tail": min(each.ess_tail for each in judged),
         "rhat_max": max(each.rhat for each in judged),
@@ -76,7 +76,7 @@ def figures_of(posterior: vb.Posterior, truth: Mapping[str, float]) -> dict[str,
     means = model.mean()
     return figures_of_model(model) | {
         "error_percent": {name: 100.0 * abs(means[name] / value - 1.0) for name, value in truth.items()},
-        "truth_in_95": {name: value in model.interval(name, 0.95) for name, value in truth.items()},
+        "truth_in_95": {name: value in model.interval(name) for name, value in truth.items()},
         "likelihoods": posterior.simulations,
         "seconds": posterior.seconds,
         "notes": list(posterior.notes),

@@ -29,7 +29,7 @@ def figures_of(posterior: vb.Posterior, truth: Mapping[str, float] | None = None
     means = model.mean()
     result: dict[str, Any] = {
         "posterior_mean": means,
-        "ci95": {name: list(model.interval(name, 0.95)) for name in means},
+        "ci95": {name: list(model.interval(name)) for name in means},
         "log_evidence": model.log_evidence,
         "log_evidence_error": model.log_evidence_error,
         "rejuvenations": len(state.rejuvenations),
@@ -40,7 +40,7 @@ def figures_of(posterior: vb.Posterior, truth: Mapping[str, float] | None = None
         "notes": list(posterior.notes),
     }
     if truth is not None:
-        result["truth_in_95"] = {name: value in model.interval(name, 0.95) for name, value in truth.items()}
+        result["truth_in_95"] = {name: value in model.interval(name) for name, value in truth.items()}
     return result
 
 

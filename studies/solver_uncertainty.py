@@ -56,7 +56,7 @@ def judged(record: vb.Record, level: float, method: str, key: int, particles: in
         return {}
     found = {}
     for name, value in TRUTH.items():
-        span = model.interval(name, 0.95)
+        span = model.interval(name)
         found[name] = [100.0 * (model.mean()[name] / value - 1.0), 50.0 * (span[1] - span[0]) / value, value in span]
     return found
 

@@ -79,7 +79,7 @@ def said(capsys) -> dict:
 def test_identify_says_what_it_found_and_where(folder, capsys):
     identify(folder / "one.toml", folder / "elsewhere")
     printed = capsys.readouterr().out
-    assert "spring" in printed and "90 % in" in printed and str(folder / "elsewhere" / "posterior.nc") in printed
+    assert "spring" in printed and "95 % in" in printed and str(folder / "elsewhere" / "posterior.nc") in printed
     resume(folder / "elsewhere", json=True)
     found = said(capsys)
     assert found["state"] == "done" and found["models"][0]["draws"] >= 30

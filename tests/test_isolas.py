@@ -216,7 +216,7 @@ def test_near_a_birth_draws_are_told_apart_by_their_levels():
 def test_bands_hold_the_branches_of_single_draws():
     some = draws(24, 0.01)
     response = vb.response_draws(STRUCTURE, some, opposed(0.01), RANGE)
-    low, middle, high = response.amplitude_band(np.array([1.3]), "m1", share=1.0)
+    low, middle, high = response.amplitude_band(np.array([1.3]), "m1", prob=1.0)
     alone = vb.forced_response(STRUCTURE, {k: v[5] for k, v in some.items()}, opposed(0.01), RANGE)
     assert low[0] <= alone.amplitudes_at(1.3, "m1").max() * 1.001
     assert alone.amplitudes_at(1.3, "m1").max() <= high[0] * 1.001

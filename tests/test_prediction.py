@@ -63,7 +63,7 @@ def test_mean_band_and_distance_of_known_draws():
 def test_a_band_holds_a_share_between_none_and_all():
     prediction = Prediction(RECORD, RECORD.output[None], RECORD.output)
     for share in (0.0, 1.5):
-        with pytest.raises(InvalidInput, match=r"band\.share"):
+        with pytest.raises(InvalidInput, match=r"band\.prob"):
             prediction.band(share)
 
 

@@ -129,7 +129,7 @@ def test_a_result_without_any_draws_is_told_as_such(tmp_path):
 def test_bad_arguments_are_refused(tmp_path):
     posterior = KINDS["function"]()
     with pytest.raises(vb.InvalidInput, match="between 0 and 1, got 95"):
-        write_report(posterior, tmp_path / "r.html", share=95)
+        write_report(posterior, tmp_path / "r.html", prob=95)
     with pytest.raises(vb.InvalidInput, match="an existing folder"):
         write_report(posterior, tmp_path / "none" / "r.html")
     with pytest.raises(vb.InvalidInput, match="expected a Posterior"):

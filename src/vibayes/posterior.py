@@ -4,27 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from vibayes.diagnosis import Diagnosis, diagnosis, diagnosis_of_weighted
 from vibayes.errors import InvalidInput
+from vibayes.interval import PROB, Interval, tails
 from vibayes.naming import nearest
 from vibayes.notebook import card
 from vibayes.problem import Problem
 from vibayes.samplers.likely import Sample
 from vibayes.samplers.quantiles import weighted_quantile
-
-
-class Interval(NamedTuple):
-    """A range of a parameter that holds a given share of the belief, and as much of the rest on either side."""
-
-    low: float
-    high: float
-
-    def __contains__(self, value: object) -> bool:
-        return isinstance(value, int | float) and self.low <= value <= self.high
 
 
 @dataclass(frozen=True)
@@ -84,13 +74,13 @@ class ModelPosterior:
         means = self.mean()
         return {n: float(np.sqrt(self.weights @ (v - means[n]) ** 2)) for n, v in self.draws.items()}
 
-    def interval(self, name: str, share: float = 0.9) -> Interval:
-        """The central range that holds a share of the belief in a parameter."""
+    def interval(self, name: str, prob: float = PROB) -> Interval:
+        """Central interval of a parameter that holds a posterior probability."""
         self._require_draws()
         if name not in self.draws:
             raise InvalidInput("interval.name", "a parameter", repr(name), nearest(name, tuple(self.draws)))
-        ends = (weighted_quantile(self.draws[name], self.weights, 0.5 + sign * 0.5 * share) for sign in (-1.0, 1.0))
-        return Interval(*ends)
+        ends = tails("interval", prob)
+        return Interval(*(weighted_quantile(self.draws[name], self.weights, each) for each in ends))
 
     def best(self) -> dict[str, float]:
         """The draw with the smallest distance, or the largest likelihood."""
@@ -116,7 +106,7 @@ class ModelPosterior:
             (name, f"{means[name]:.5g}", f"{deviations[name]:.2g}", "{:.5g} … {:.5g}".format(*self.interval(name)))
             for name in means
         ]
-        head = ("parameter", "mean", "deviation", "90 % interval")
+        head = ("parameter", "mean", "deviation", f"{100 * PROB:g} % interval")
         return card(f"Model: {self.name}", head, rows, [f"Worth {self.effective_draws:,.0f} independent draws."])
 
     def resampled(self, seed: int, count: int) -> dict[str, np.ndarray]:
@@ -247,7 +237,7 @@ class Posterior:
             wide = max(len(name) for name in means)
             for name, mean in means.items():
                 low, high = chosen.interval(name)
-                lines.append(f"  {name:<{wide}}  {mean:.5g}   90 % in {low:.5g} … {high:.5g}")
+                lines.append(f"  {name:<{wide}}  {mean:.5g}   {100 * PROB:g} % in {low:.5g} … {high:.5g}")
             if chosen.sample is not None:
                 lines.append(f"  {chosen.diagnostics().line()}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

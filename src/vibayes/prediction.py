@@ -14,6 +14,7 @@ from vibayes.distance import NMSE
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Sampled
 from vibayes.excitation.concrete import as_key
+from vibayes.interval import PROB, tails
 from vibayes.judging import outputs_of_function
 from vibayes.posterior import ModelPosterior, Posterior
 from vibayes.problem import Problem
@@ -58,8 +59,8 @@ class Prediction:
         """Of the draws, at every sample: of shape (samples, outputs)."""
         return self.outputs.mean(axis=0)
 
-    def band(self, share: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
-        """Lower and upper edge of the central range that holds a share of the draws, at every sample.
+    def band(self, prob: float = PROB) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper edge of the central range that holds a share ``prob`` of the draws, at every sample.
 
         Examples:
             >>> import numpy as np
@@ -71,9 +72,7 @@ class Prediction:
             >>> low[:, 0].tolist(), high[:, 0].tolist()
             ([1.0, 1.0], [3.0, 3.0])
         """
-        if not 0.0 < share <= 1.0:
-            raise InvalidInput("band.share", "a number above 0, at most 1", repr(share), "write 0.9 for 90 %")
-        low, high = np.quantile(self.outputs, [0.5 - 0.5 * share, 0.5 + 0.5 * share], axis=0)
+        low, high = np.quantile(self.outputs, tails("band", prob), axis=0)
         return low, high
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from vibayes.cli.speech import Json, Quiet, Speech
+from vibayes.interval import PROB
 
 
 def predict(
@@ -26,7 +27,7 @@ def predict(
     rate: Annotated[float | None, typer.Option(help="Samples per second, instead of --time.")] = None,
     model: Annotated[str, typer.Option(help="Name of the model; by default the most probable one.")] = "",
     draws: Annotated[int, typer.Option(help="Of the posterior.")] = 200,
-    share: Annotated[float, typer.Option(help="Of the draws, within the bands.")] = 0.9,
+    prob: Annotated[float, typer.Option(help="Share of the draws within the bands.")] = PROB,
     seed: Annotated[int, typer.Option(help="Chooses the draws.")] = 0,
     out: Annotated[
         Path | None, typer.Option(help="Record to write, .csv or .npz; by default in the run folder.")
@@ -58,8 +59,8 @@ def predict(
     chosen = posterior[model] if model else posterior.selected
     record = None if file is None else new_record(file, chosen.problem.motions, inputs, outputs, time, rate)
     found = predicted(seed, chosen, record, draws)
-    write_record(bands(found, share), target)
-    speech.say(f"{chosen.name}: {found.outputs.shape[0]} draws, bands of {100 * share:g} %")
+    write_record(bands(found, prob), target)
+    speech.say(f"{chosen.name}: {found.outputs.shape[0]} draws, bands of {100 * prob:g} %")
     if found.failures:
         speech.warn(f"{found.failures} of {draws} draws could not be simulated and are left out")
     compared = bool(np.isfinite(found.record.output).any()) and not found.random
@@ -70,10 +71,11 @@ def predict(
         from vibayes.report import save
         from vibayes.report.overlay import figure_of_predictions
 
-        speech.say(f"         {save(figure_of_predictions({chosen.name: found}, share=share), picture)}")
+        speech.say(f"         {save(figure_of_predictions({chosen.name: found}, prob=prob), picture)}")
     speech.result({
         "model": chosen.name, "draws": found.outputs.shape[0], "failures": found.failures, "record": str(target),
         "figure": str(picture) if figure else None, "nmse": found.nmse if compared else None,
+        "prob": prob,
     })  # fmt: skip
 
 
@@ -118,12 +120,12 @@ def _column(record: Any, wanted: str) -> str:
     return next(name for name in record.output_names if wanted.startswith(name))
 
 
-def bands(prediction: Any, share: float) -> Any:
+def bands(prediction: Any, prob: float) -> Any:
     """Mean and edges of the band as a record: of every output ``…_mean``, ``…_low`` and ``…_high``."""
     from vibayes.record import Record
 
     record = prediction.record
-    low, high = prediction.band(share)
+    low, high = prediction.band(prob)
     columns, units = {}, {name: unit for name, unit in record.units.items() if unit and name in record.input_names}
     for i, name in enumerate(record.output_names):
         for what, values in (("mean", prediction.mean()), ("low", low), ("high", high)):
@@ -131,7 +133,7 @@ def bands(prediction: Any, share: float) -> Any:
             if record.units[name]:
                 units[f"{name}_{what}"] = record.units[name]
     given = {name: record.input[:, i] for i, name in enumerate(record.input_names)}
-    metadata = {"model": prediction.model, "draws": len(prediction.outputs), "share": share}
+    metadata = {"model": prediction.model, "draws": len(prediction.outputs), "prob": prob}
     return Record.from_arrays(
         rate=record.rate, start=record.start, input=given or None, output=columns, units=units, metadata=metadata
     )

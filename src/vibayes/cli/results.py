@@ -6,10 +6,9 @@ import math
 from typing import Any
 
 from vibayes.cli.speech import Speech
+from vibayes.interval import PROB
 from vibayes.posterior import ModelPosterior, Posterior
 from vibayes.runs import Run, report_run
-
-_SHARE = 0.9
 
 
 def told(run: Run, posterior: Posterior, speech: Speech, page: bool) -> None:
@@ -45,9 +44,9 @@ def model_of(model: ModelPosterior) -> dict[str, Any]:
     if len(model.weights):
         means, deviations = model.mean(), model.standard_deviation()
         for name in model.draws:
-            low, high = model.interval(name, _SHARE)
+            low, high = model.interval(name)
             parameters[name] = {
-                "mean": means[name], "standard_deviation": deviations[name], "low": low, "high": high, "share": _SHARE,
+                "mean": means[name], "standard_deviation": deviations[name], "low": low, "high": high, "prob": PROB,
             }  # fmt: skip
     numbers = ("probability", "standard_error", "log_evidence", "log_evidence_error")
     return {

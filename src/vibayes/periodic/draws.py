@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vibayes.errors import InvalidInput
+from vibayes.interval import PROB, tails
 from vibayes.periodic.attempt import Attempt
 from vibayes.periodic.branch import BranchStatus
 from vibayes.periodic.checks import force_coefficients
@@ -51,21 +52,21 @@ class BranchDraws:
     def __len__(self) -> int:
         return len(self.frequencies)
 
-    def frequency_band(self, amplitudes: Array, mass: str, share: float = 0.95) -> tuple[Array, Array, Array]:
+    def frequency_band(self, amplitudes: Array, mass: str, prob: float = PROB) -> tuple[Array, Array, Array]:
         """Lower end, median and upper end of the frequency at which a branch first has an amplitude of a mass."""
         column = position(mass, self.mass_names, "a mass", "BranchDraws")
         rows = []
         for frequency, size in zip(self.frequencies, self.amplitudes, strict=True):
             rows.append(_first_passage(size[:, column], frequency, np.asarray(amplitudes, float)))
-        return _band(np.array(rows), share)
+        return _band(np.array(rows), prob)
 
-    def amplitude_band(self, frequencies: Array, mass: str, share: float = 0.95) -> tuple[Array, Array, Array]:
+    def amplitude_band(self, frequencies: Array, mass: str, prob: float = PROB) -> tuple[Array, Array, Array]:
         """Lower end, median and upper end of the largest amplitude of a mass at every frequency."""
         column = position(mass, self.mass_names, "a mass", "BranchDraws")
         rows = []
         for frequency, size in zip(self.frequencies, self.amplitudes, strict=True):
             rows.append(_largest_at(frequency, size[:, column], np.asarray(frequencies, float)))
-        return _band(np.array(rows), share)
+        return _band(np.array(rows), prob)
 
     def summary(self) -> str:
         """A line for people."""
@@ -95,10 +96,11 @@ def _largest_at(frequencies: Array, sizes: Array, wanted: Array) -> Array:
     return np.where(np.isfinite(result), result, np.nan)
 
 
-def _band(rows: Array, share: float) -> tuple[Array, Array, Array]:
+def _band(rows: Array, prob: float) -> tuple[Array, Array, Array]:
     """Quantiles over draws that have a value."""
-    ends = [50.0 * (1.0 - share), 50.0, 50.0 * (1.0 + share)]
-    columns = [np.percentile(c[np.isfinite(c)], ends) if np.isfinite(c).any() else np.full(3, np.nan) for c in rows.T]
+    low, high = tails("band", prob)
+    ends = [low, 0.5, high]
+    columns = [np.quantile(c[np.isfinite(c)], ends) if np.isfinite(c).any() else np.full(3, np.nan) for c in rows.T]
     low, middle, high = np.array(columns).reshape(-1, 3).T
     return low, middle, high
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from vibayes.interval import PROB, tails
 from vibayes.periodic.backbones import quadrature
 from vibayes.periodic.bands import followed_backbones
 from vibayes.periodic.branch import BranchStatus
@@ -80,20 +81,20 @@ class IsolaProbability:
     least_levels: Array
     curves: BranchDraws
 
-    def range_interval(self, share: float = 0.9) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Intervals that hold a share of the belief in the least and in the largest frequency."""
-        low, high = (self._interval(self.ranges[:, i], share) for i in (0, 1))
+    def range_interval(self, prob: float = PROB) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Central intervals of the least and of the largest frequency."""
+        low, high = (self._interval(self.ranges[:, i], prob) for i in (0, 1))
         return low, high
 
-    def peak_interval(self, mass: str, share: float = 0.9) -> tuple[float, float]:
-        """Interval that holds a share of the belief in the largest displacement of a mass."""
-        return self._interval(self.peaks[:, self.curves.mass_names.index(mass)], share)
+    def peak_interval(self, mass: str, prob: float = PROB) -> tuple[float, float]:
+        """Central interval of the largest displacement of a mass."""
+        return self._interval(self.peaks[:, self.curves.mass_names.index(mass)], prob)
 
-    def _interval(self, values: Array, share: float) -> tuple[float, float]:
+    def _interval(self, values: Array, prob: float) -> tuple[float, float]:
         kept = values[self.exists]
         if not len(kept):
             return np.nan, np.nan
-        low, high = np.percentile(kept, [50.0 * (1.0 - share), 50.0 * (1.0 + share)])
+        low, high = np.quantile(kept, tails("interval", prob))
         return float(low), float(high)
 
     def summary(self) -> str:
@@ -104,10 +105,10 @@ class IsolaProbability:
             lines.append(f"  {int(self.undecided.sum())} draws undecided")
         if self.exists.any():
             (a, b), (c, d) = self.range_interval()
-            lines.append(f"  90 %: begins at {a:.5g} … {b:.5g}, ends at {c:.5g} … {d:.5g} rad/s")
+            lines.append(f"  {100 * PROB:g} %: begins at {a:.5g} … {b:.5g}, ends at {c:.5g} … {d:.5g} rad/s")
             for mass in self.curves.mass_names:
                 low, high = self.peak_interval(mass)
-                lines.append(f"  90 %: largest displacement of {mass} {low:.4g} … {high:.4g}")
+                lines.append(f"  {100 * PROB:g} %: largest displacement of {mass} {low:.4g} … {high:.4g}")
         return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from vibayes.backbone import BackboneLikelihood, BackbonePoints, LinearModes, ReleasedDecay, backbone_curve, normal_form
 from vibayes.errors import InvalidInput
+from vibayes.interval import PROB, tails
 from vibayes.posterior import ModelPosterior
 from vibayes.report.style import COLOURS, GREY, MARKERS, legend_below, pyplot, tidy
 
@@ -50,14 +51,14 @@ def _points(axes: Any, points: BackbonePoints) -> None:
     tidy(axes, "frequency Ω (rad/s)", "amplitude")
 
 
-def figure_of_backbone_fit(model: ModelPosterior, draws: int = 200, seed: int = 0, share: float = 0.997) -> Any:
+def figure_of_backbone_fit(model: ModelPosterior, draws: int = 200, seed: int = 0, prob: float = PROB) -> Any:
     """Measured points of every backbone with the band of backbones that draws of a posterior have.
 
     Args:
         model: of a problem with points of backbones.
         draws: of the posterior.
         seed: of the choice of draws.
-        share: of the belief within a band; it is about three standard deviations by default.
+        prob: posterior probability of the band.
 
     Returns:
         A Matplotlib figure, with a panel per backbone. Bands are of the normal form's curves alone, without scatter.
@@ -79,7 +80,7 @@ def figure_of_backbone_fit(model: ModelPosterior, draws: int = 200, seed: int = 
         lead = int(np.argmax(np.abs(some.amplitudes).max(axis=0)))
         sizes = np.linspace(0.05, 1.02, 60) * np.abs(some.amplitudes[:, lead]).max()
         curve = backbone_curve(form, sizes, given, mode=points.modes[lead])
-        edges = 50.0 * np.array([1.0 - share, 1.0 + share])
+        edges = 100.0 * np.array(tails("figure_of_backbone_fit", prob))
         for i, mode in enumerate(points.modes):
             low, high = np.nanpercentile(curve.frequency, edges, axis=0)
             middle = np.abs(np.nanmedian(curve.amplitudes[:, :, i], axis=0))

@@ -50,7 +50,7 @@ def of_points(points: BackbonePoints) -> Drawing:
     return Drawing("data", "What was measured", says, [Panel(marks, "amplitude", "frequency (rad/s)", height=1.8)])
 
 
-def of_backbones(model: ModelPosterior, share: float) -> Drawing | None:
+def of_backbones(model: ModelPosterior, prob: float) -> Drawing | None:
     """Measured points with the band of backbones that draws have, a panel per backbone."""
     prepared, points = model.problem.filtering(), model.problem.record
     if not isinstance(prepared, BackboneLikelihood) or not isinstance(points, BackbonePoints):
@@ -65,11 +65,9 @@ def of_backbones(model: ModelPosterior, share: float) -> Drawing | None:
         sizes = np.linspace(0.05, 1.02, _GRID) * np.abs(some.amplitudes[:, lead]).max()
         curve = backbone_curve(form, sizes, given, mode=points.modes[lead])
         found = np.isfinite(curve.frequency).any(axis=0)
-        low, middle, high = np.nanquantile(
-            curve.frequency[:, found], [0.5 - 0.5 * share, 0.5, 0.5 + 0.5 * share], axis=0
-        )
+        low, middle, high = np.nanquantile(curve.frequency[:, found], [0.5 - 0.5 * prob, 0.5, 0.5 + 0.5 * prob], axis=0)
         marks = [
-            Band(sizes[found], low, high, f"{100 * share:g} % band", "model"),
+            Band(sizes[found], low, high, f"{100 * prob:g} % band", "model"),
             Line(sizes[found], middle, "median", "model"),
             Dots(np.abs(some.amplitudes[:, lead]), some.frequency, "measured", "measured"),
         ]

@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from vibayes.errors import InvalidInput
 from vibayes.filters import Estimate
+from vibayes.interval import PROB
 from vibayes.report.style import COLOURS, GREY, legend_below, pyplot, tidy
 
 
@@ -18,7 +19,7 @@ def figure_of_estimate(
     truth: Mapping[str, Any] | None = None,
     span: tuple[float, float] | None = None,
     title: str = "",
-    share: float = 0.95,
+    prob: float = PROB,
     label: str = "true",
 ) -> Any:
     """Estimated readings with their bands, one below the other.
@@ -28,7 +29,7 @@ def figure_of_estimate(
         truth: what was really there, by the name of the reading, where it is known.
         span: first and last second to be shown; by default all.
         title: above the figure.
-        share: of the belief, within the band.
+        prob: posterior probability of the band.
         label: of the truth.
 
     Returns:
@@ -43,7 +44,7 @@ def figure_of_estimate(
         >>> figure_of_estimate(found, truth={"drift": np.sin(times)}).axes[0].get_ylabel()
         'drift'
     """
-    half = float(ndtri(0.5 + 0.5 * share))
+    half = float(ndtri(0.5 + 0.5 * prob))
     rows = len(found.names)
     size = (8.4, 1.0 + 1.8 * rows)
     figure, grid = pyplot().subplots(rows, 1, figsize=size, sharex=True, squeeze=False, layout="constrained")
@@ -56,7 +57,7 @@ def figure_of_estimate(
     for name, axes in zip(found.names, grid[:, 0], strict=True):
         mean, deviation = (each[shown] for each in found[name])
         low, high = mean - half * deviation, mean + half * deviation
-        axes.fill_between(times, low, high, color=COLOURS[0], alpha=0.3, linewidth=0, label=f"{100 * share:g} % band")
+        axes.fill_between(times, low, high, color=COLOURS[0], alpha=0.3, linewidth=0, label=f"{100 * prob:g} % band")
         if truth is not None and name in truth:
             axes.plot(times, np.asarray(truth[name])[shown], color=GREY, linewidth=2.4, alpha=0.5, label=label)
         axes.plot(times, mean, color=COLOURS[0], linewidth=0.9, label="estimate")

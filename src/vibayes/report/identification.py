@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from vibayes.errors import InvalidInput
+from vibayes.interval import PROB
 from vibayes.naming import nearest
 from vibayes.posterior import ModelPosterior
 from vibayes.prediction import Prediction
@@ -21,7 +22,7 @@ _WIDE = 24
 
 
 def figure_of_parameters(
-    model: ModelPosterior, truth: Mapping[str, float] | None = None, title: str = "", share: float = 0.9
+    model: ModelPosterior, truth: Mapping[str, float] | None = None, title: str = "", prob: float = PROB
 ) -> Any:
     """Histograms of all parameters of a model.
 
@@ -29,7 +30,7 @@ def figure_of_parameters(
         model: with draws.
         truth: true values by name, where they are known; names that the model has not are passed over.
         title: above the figure.
-        share: of the belief, in the shaded interval.
+        prob: posterior probability of the shaded interval.
 
     Returns:
         A Matplotlib figure with one panel per parameter; above each its mean and standard deviation. A dotted line
@@ -56,7 +57,7 @@ def figure_of_parameters(
     bins = int(np.clip(np.sqrt(model.effective_draws), 8, 30))
     for axes, (name, values) in zip(grid.ravel(), model.draws.items(), strict=False):
         axes.hist(values, bins, weights=model.weights, color=COLOURS[0], alpha=0.55, density=True)
-        axes.axvspan(*model.interval(name, share), color=LIGHT, zorder=0, label=f"{100 * share:g} % interval")
+        axes.axvspan(*model.interval(name, prob), color=LIGHT, zorder=0, label=f"{100 * prob:g} % interval")
         axes.axvline(means[name], color=COLOURS[0], linewidth=1.4, label="mean")
         if truth and name in truth:
             axes.axvline(truth[name], color=_TRUTH, linewidth=1.4, linestyle="--", label="truth")
@@ -78,7 +79,7 @@ def figure_of_prediction(
     output: str | None = None,
     zoom: tuple[float, float] | None = None,
     title: str = "",
-    share: float = 0.9,
+    prob: float = PROB,
 ) -> Any:
     """What was measured and what is predicted, in full and from near, and the difference of the two.
 
@@ -87,7 +88,7 @@ def figure_of_prediction(
         output: which of the outputs; by default the first.
         zoom: first and last second of the stretch in the second panel; by default around the largest value.
         title: above the figure; the distance is added to it.
-        share: of the draws, within the band.
+        prob: share of the draws within the band.
 
     Returns:
         A Matplotlib figure of three panels.
@@ -109,7 +110,7 @@ def figure_of_prediction(
         raise InvalidInput("figure_of_prediction.output", "an output", repr(name), nearest(name, record.output_names))
     column, times = record.output_names.index(name), record.times
     measured, mean = record.output[:, column], prediction.mean()[:, column]
-    low, high = (edge[:, column] for edge in prediction.band(share))
+    low, high = (edge[:, column] for edge in prediction.band(prob))
     first, last = _stretch(times, measured) if zoom is None else zoom
     figure, (whole, near, residual) = pyplot().subplots(
         3, 1, figsize=(8.4, 7.2), height_ratios=(1.3, 1.6, 1.0), layout="constrained"
@@ -120,7 +121,7 @@ def figure_of_prediction(
     ):
         axes.plot(times, measured, color=GREY, label="measured", **style)
         axes.fill_between(
-            times, low, high, color=COLOURS[0], alpha=0.3, linewidth=0, label=f"{100 * share:g} % of draws"
+            times, low, high, color=COLOURS[0], alpha=0.3, linewidth=0, label=f"{100 * prob:g} % of draws"
         )
         axes.plot(times, mean, color=COLOURS[0], linewidth=1.0, label="mean prediction")
         tidy(axes, "", _with_unit(name, record.units))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vibayes.errors import InvalidInput
+from vibayes.interval import PROB
 from vibayes.posterior import ModelPosterior
 from vibayes.prediction import Prediction
 from vibayes.report.style import COLOURS, GREY, legend_below, pyplot, tidy
@@ -15,7 +16,7 @@ from vibayes.samplers.quantiles import weighted_quantile
 
 _MOST = 24
 """Panels."""
-_SHARES = 0.9, 0.5
+_PROBS = PROB, 0.5
 
 
 def figure_of_compared_parameters(models: Mapping[str, ModelPosterior], title: str = "") -> Any:
@@ -26,7 +27,7 @@ def figure_of_compared_parameters(models: Mapping[str, ModelPosterior], title: s
         title: above the figure.
 
     Returns:
-        A Matplotlib figure with one panel per parameter: thin lines hold 90 % of the belief, thick ones 50 %, and dots
+        A Matplotlib figure with one panel per parameter: thin lines hold 95 % of the belief, thick ones 50 %, and dots
         are medians. A result without the parameter has an empty row.
 
     Examples:
@@ -63,13 +64,13 @@ def figure_of_compared_parameters(models: Mapping[str, ModelPosterior], title: s
     return figure
 
 
-def figure_of_predictions(predictions: Mapping[str, Prediction], title: str = "", share: float = 0.9) -> Any:
+def figure_of_predictions(predictions: Mapping[str, Prediction], title: str = "", prob: float = PROB) -> Any:
     """What several results predict for one record, with what was measured where that is known.
 
     Args:
         predictions: of the same record, by the name they shall have in the figure.
         title: above the figure.
-        share: of the draws, within the bands.
+        prob: share of the draws, within the bands.
 
     Returns:
         A Matplotlib figure with one panel per output.
@@ -97,21 +98,21 @@ def figure_of_predictions(predictions: Mapping[str, Prediction], title: str = ""
             axes.plot(record.times, measured, color=GREY, linewidth=0, marker="o", markersize=2.0, label="measured")
         for number, (label, prediction) in enumerate(predictions.items()):
             colour = COLOURS[number % len(COLOURS)]
-            low, high = (edge[:, column] for edge in prediction.band(share))
+            low, high = (edge[:, column] for edge in prediction.band(prob))
             axes.fill_between(record.times, low, high, color=colour, alpha=0.25, linewidth=0)
             # Where inputs are drawn anew, the mean of the draws is no guess at anything.
             middle = np.median(prediction.outputs, axis=0) if prediction.random else prediction.mean()
             axes.plot(record.times, middle[:, column], color=colour, linewidth=1.0, label=label)
         unit = record.units[name]
         tidy(axes, "time (s)" if column == count - 1 else "", f"{name} ({unit})" if unit else name)
-    grid[0, 0].set_title(title or f"bands hold {100 * share:g} % of the draws", loc="left", fontsize=10)
+    grid[0, 0].set_title(title or f"bands hold {100 * prob:g} % of the draws", loc="left", fontsize=10)
     legend_below(figure, *grid[0, 0].get_legend_handles_labels())
     return figure
 
 
 def _interval(axes: Any, row: int, values: np.ndarray, weights: np.ndarray) -> None:
     colour = COLOURS[row % len(COLOURS)]
-    for share, width in zip(_SHARES, (1.2, 4.0), strict=True):
-        ends = [weighted_quantile(values, weights, 0.5 + side * share / 2.0) for side in (-1, 1)]
+    for prob, width in zip(_PROBS, (1.2, 4.0), strict=True):
+        ends = [weighted_quantile(values, weights, 0.5 + side * prob / 2.0) for side in (-1, 1)]
         axes.plot(ends, [row, row], color=colour, linewidth=width, solid_capstyle="butt")
     axes.plot(weighted_quantile(values, weights, 0.5), row, "o", color=colour, markersize=5, markeredgecolor="white")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from vibayes.errors import InvalidInput
+from vibayes.interval import PROB
 from vibayes.naming import nearest
 from vibayes.posterior import ModelPosterior
 from vibayes.report.style import COLOURS, LIGHT, pyplot, tidy
@@ -15,7 +16,7 @@ from vibayes.report.style import COLOURS, LIGHT, pyplot, tidy
 _DRAWS = 1000
 """That a density is smoothed from."""
 _GRID = 48
-_SHARES = 0.95, 0.5
+_PROBS = PROB, 0.5
 
 
 def figure_of_pairs(
@@ -102,7 +103,7 @@ def _density(axes: Any, x: np.ndarray, y: np.ndarray) -> None:
         return
     smoothed = gaussian_kde(np.stack([x, y]))
     at_draws = np.sort(smoothed(np.stack([x, y])))
-    levels = np.unique([at_draws[int((1.0 - share) * len(x))] for share in _SHARES])
+    levels = np.unique([at_draws[int((1.0 - prob) * len(x))] for prob in _PROBS])
     mesh = np.meshgrid(*spans)
     density = smoothed(np.stack([each.ravel() for each in mesh])).reshape(mesh[0].shape)
     axes.contourf(*mesh, density, [*levels, np.inf], colors=[LIGHT, COLOURS[0]][-len(levels) :], alpha=0.6)

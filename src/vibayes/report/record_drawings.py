@@ -40,56 +40,56 @@ def of_record(record: Record) -> Drawing:
     return Drawing("data", "What was measured", says, panels, shared=True, linked="time")
 
 
-def of_fit(prediction: Prediction, model: ModelPosterior | None, share: float, name: str = "fit") -> Drawing:
+def of_fit(prediction: Prediction, model: ModelPosterior | None, prob: float, name: str = "fit") -> Drawing:
     """Measured and predicted outputs, and the difference, above one axis of time; the inputs on top."""
     record, panels = prediction.record, []
     for i, cause in list(enumerate(record.input_names))[:2]:
         x, y = envelope(record.times, record.input[:, i])
         panels.append(Panel([Line(x, y, look="measured")], "time (s)", with_unit(cause, record), height=0.6))
-    low, high = prediction.band(share)
+    low, high = prediction.band(prob)
     mean = prediction.mean()
     noise = _noise(model, record) if model is not None else np.zeros(len(record.output_names))
-    half = float(ndtri(0.5 + 0.5 * share))
+    half = float(ndtri(0.5 + 0.5 * prob))
     low, high = (mean + sign * np.hypot(edge - mean, half * noise) for sign, edge in ((-1, low), (1, high)))
     for i, output in list(enumerate(record.output_names))[:_CHANNELS]:
-        marks = _compared(record.times, record.output[:, i], mean[:, i], (low[:, i], high[:, i]), share)
+        marks = _compared(record.times, record.output[:, i], mean[:, i], (low[:, i], high[:, i]), prob)
         panels.append(Panel(marks, "time (s)", with_unit(output, record), height=1.2))
         x, y = envelope(record.times, record.output[:, i] - mean[:, i])
         panels.append(Panel([Line(x, y, look="other")], "time (s)", "left over", height=0.6))
     what = "what is not known of the parameters" + (" and the noise" if noise.any() else "")
-    says = f"Measured and predicted by {prediction.model}. The band holds {100 * share:g} % of {what}."
+    says = f"Measured and predicted by {prediction.model}. The band holds {100 * prob:g} % of {what}."
     if not prediction.random:
         says += f" The mean prediction leaves {prediction.nmse:.3g} % of the variance of the record."
     says += f" {prediction.failures} draws could not be simulated." if prediction.failures else ""
     return Drawing(name, "Fit", says + thinned(record.samples), panels, shared=True, linked="time")
 
 
-def of_innovations(residuals: Residuals, record: Record, share: float) -> Drawing:
+def of_innovations(residuals: Residuals, record: Record, prob: float) -> Drawing:
     """What was expected of every sample, given those before."""
-    panels, half = [], float(ndtri(0.5 + 0.5 * share))
+    panels, half = [], float(ndtri(0.5 + 0.5 * prob))
     for i, name in list(enumerate(residuals.names))[:_CHANNELS]:
         expected, spread = residuals.expected[:, i], half * residuals.deviation[:, i]
         band = expected - spread, expected + spread
-        marks = _compared(record.times, residuals.measured[:, i], expected, band, share, "expected")
+        marks = _compared(record.times, residuals.measured[:, i], expected, band, prob, "expected")
         panels.append(Panel(marks, "time (s)", with_unit(name, record), height=1.2))
         x, y = envelope(record.times, residuals.normalised[:, i])
         guides = [Line(record.times[[0, -1]], [s * half] * 2, look="guide", dashed=True) for s in (-1, 1)]
         panels.append(Panel([Line(x, y, look="other"), *guides], "time (s)", "surprise\n(deviations)", height=0.7))
     says = (
         "Every sample beside what was expected of it, given those before; the inputs were not measured. The surprise "
-        f"is the difference in standard deviations, and {100 * share:g} % of it should lie between the dashed lines."
+        f"is the difference in standard deviations, and {100 * prob:g} % of it should lie between the dashed lines."
     )
     return Drawing("fit", "Fit", says + thinned(record.samples), panels, shared=True, linked="time")
 
 
 def _compared(
-    times: np.ndarray, measured: np.ndarray, mean: np.ndarray, band: Any, share: float, label: str = "mean prediction"
+    times: np.ndarray, measured: np.ndarray, mean: np.ndarray, band: Any, prob: float, label: str = "mean prediction"
 ) -> list[Any]:
     x, y = envelope(times, measured)
     z, m = envelope(times, mean)
     edges = extremes(times, *band)
     return [
-        Band(*edges, name=f"{100 * share:g} % band"),
+        Band(*edges, name=f"{100 * prob:g} % band"),
         Line(x, y, "measured", "measured"),
         Line(z, m, label, "model"),
     ]

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from vibayes.errors import InvalidInput
+from vibayes.interval import PROB
 from vibayes.posterior import ModelPosterior
 from vibayes.report.style import COLOURS, GREY, legend_below, pyplot, tidy
 from vibayes.samplers.ibis import State
@@ -22,7 +23,7 @@ def figure_of_uncertainties(
     noise: Mapping[str, float] | None = None,
     measured: Mapping[str, Any] | None = None,
     span: tuple[float, float] | None = None,
-    share: float = 0.95,
+    prob: float = PROB,
 ) -> Any:
     """Readings with a band, and below each the deviations that solver, parameters and measurement leave, apart.
 
@@ -31,7 +32,7 @@ def figure_of_uncertainties(
         noise: standard deviation of what was measured, by the name of the reading.
         measured: what was measured, by the name of the reading.
         span: first and last second to be shown; by default all.
-        share: of the belief, within the band.
+        prob: posterior probability of the band.
 
     Returns:
         A Matplotlib figure.
@@ -50,7 +51,7 @@ def figure_of_uncertainties(
     if not shown.any():
         expected = f"two times within {found.times[0]:g} … {found.times[-1]:g} s"
         raise InvalidInput("figure_of_uncertainties.span", expected, f"{first:g} and {last:g}", "choose some inside")
-    rows, times, half = len(found.names), found.times[shown], float(ndtri(0.5 + 0.5 * share))
+    rows, times, half = len(found.names), found.times[shown], float(ndtri(0.5 + 0.5 * prob))
     figure, grid = pyplot().subplots(
         2 * rows, 1, figsize=(8.4, 1.0 + 2.8 * rows), sharex=True, squeeze=False, layout="constrained",
         height_ratios=[1.6, 1.0] * rows,
@@ -63,7 +64,7 @@ def figure_of_uncertainties(
         whole = np.sqrt(sum(part**2 for part in parts))
         above.fill_between(
             times, mean - half * whole, mean + half * whole, color=COLOURS[0], alpha=0.3, linewidth=0,
-            label=f"{100 * share:g} % band",
+            label=f"{100 * prob:g} % band",
         )  # fmt: skip
         above.plot(times, mean, color=COLOURS[0], linewidth=0.9, label="mean")
         if measured is not None and name in measured:

@@ -45,16 +45,16 @@ def _sentence(posterior: Posterior) -> str:
     return f"{sentence}; next comes {escape(others[0].name)} with {probability(others[0])}."
 
 
-def parameters(model: ModelPosterior, units: Mapping[str, str], share: float) -> str:
+def parameters(model: ModelPosterior, units: Mapping[str, str], prob: float) -> str:
     """Table of one model's parameters, each with a small picture of what is believed of it."""
     means, deviations = model.mean(), model.standard_deviation()
     quantiles = (np.arange(2000) + 0.5) / 2000
     rows = []
     for name, values in model.draws.items():
-        low, high = model.interval(name, share)
+        low, high = model.interval(name, prob)
         prior = np.asarray(model.problem.priors[name].icdf(quantiles), float)
         words = (
-            f"posterior of {name}: mean {number(means[name])}, {100 * share:g} % from {number(low)} to {number(high)}"
+            f"posterior of {name}: mean {number(means[name])}, {100 * prob:g} % from {number(low)} to {number(high)}"
         )
         shown = values if len(values) <= 20000 else values[:: len(values) // 20000]
         weights = model.weights if len(values) <= 20000 else model.weights[:: len(values) // 20000]
@@ -62,7 +62,7 @@ def parameters(model: ModelPosterior, units: Mapping[str, str], share: float) ->
         unit = f' <span class="unit">{escape(unit_words(units[name]))}</span>' if units.get(name) else ""
         interval = f"{number(low)} … {number(high)}"
         rows.append((escape(name) + unit, number(means[name]), interval, picture, number(deviations[name], 2)))
-    head = ("parameter", "mean", f"{100 * share:g} % interval", "belief", "standard deviation")
+    head = ("parameter", "mean", f"{100 * prob:g} % interval", "belief", "standard deviation")
     note = "Bars: belief after the record; line: before it, where the bars are."
     return table(f"Parameters of {model.name}", head, rows, raw=(0, 3)) + f'<p class="soft">{note}</p>'
 

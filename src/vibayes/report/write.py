@@ -14,6 +14,7 @@ import numpy as np
 from vibayes.errors import InvalidInput
 from vibayes.findings import Finding, Residuals, diagnose, residuals_of
 from vibayes.findings.verb import chosen
+from vibayes.interval import PROB
 from vibayes.io.files import whole_file
 from vibayes.posterior import ModelPosterior, Posterior
 from vibayes.prediction import Prediction, predict
@@ -47,7 +48,7 @@ def write_report(
     prediction: Prediction | None = None,
     predictions: Mapping[str, Prediction] | Iterable[Prediction] = (),
     units: Mapping[str, str] | None = None,
-    share: float = 0.95,
+    prob: float = PROB,
     figures: str | Path | None = None,
 ) -> Path:
     """Write what was found as one HTML file that opens without a network.
@@ -66,7 +67,7 @@ def write_report(
         prediction: of the record that was learnt from, by `vibayes.predict`, if there is one already.
         predictions: of other records, by name.
         units: of parameters by name; those that follow from the record's units need not be given.
-        share: of the belief, in intervals and bands.
+        prob: posterior probability of intervals and bands.
         figures: a folder for the figures as PNG files as well.
 
     Returns:
@@ -89,8 +90,8 @@ def write_report(
     """
     if not isinstance(posterior, Posterior):
         raise InvalidInput("write_report.posterior", "a Posterior", type(posterior).__name__, "give what infer returns")
-    if not 0.0 < share < 1.0:
-        raise InvalidInput("write_report.share", "a number between 0 and 1", repr(share), "write 0.95 for 95 %")
+    if not 0.0 < prob < 1.0:
+        raise InvalidInput("write_report.prob", "a number between 0 and 1", repr(prob), "write 0.95 for 95 %")
     path = Path(path)
     if not path.parent.is_dir():  # before the work, not after it
         raise InvalidInput("write_report.path", "an existing folder", f"'{path.parent}'", "create it first")
@@ -113,12 +114,12 @@ def write_report(
         else {f"prediction {i}": p for i, p in enumerate(predictions, 1)}
     )
     told = (units_of(model) if model is not None else {}) | dict(units or {})
-    sections: Sections = [("verdict", "Verdict", _verdict(posterior, model, findings, told, share))]
+    sections: Sections = [("verdict", "Verdict", _verdict(posterior, model, findings, told, prob))]
     sections += [("data", "Data", _data(posterior, shown))]
     if model is not None:
-        sections += _of_model(model, prediction, residuals, share, shown)
+        sections += _of_model(model, prediction, residuals, prob, shown)
     for number_, (name, each) in enumerate(named.items(), 1):
-        content = shown(record_drawings.of_fit(each, model, share, f"prediction-{number_}"))
+        content = shown(record_drawings.of_fit(each, model, prob, f"prediction-{number_}"))
         sections.append((f"prediction-{number_}", f"Prediction: {name}", content))
     if len(posterior.models) > 1:
         sections.append(("models", "Models", shown(belief_drawings.of_models(posterior)) + models(posterior)))
@@ -152,16 +153,16 @@ def _verdict(
     model: ModelPosterior | None,
     findings: tuple[Finding, ...],
     units: Mapping[str, str],
-    share: float,
+    prob: float,
 ) -> str:
     parts = [verdict(posterior, findings)]
     if model is not None:
-        parts += ["<h3>Parameters</h3>", parameters(model, units, share)]
+        parts += ["<h3>Parameters</h3>", parameters(model, units, prob)]
     parts += ['<h3 id="distrust">What to distrust</h3>', findings_of(findings)]
     others = [m for m in posterior if m is not model and len(m.weights)]
     for each in sorted(others, key=lambda m: -np.nan_to_num(m.probability)):
         words = f"Parameters of {each.name}, which is less probable"
-        parts.append(f"<details><summary>{escape(words)}</summary>{parameters(each, units_of(each), share)}</details>")
+        parts.append(f"<details><summary>{escape(words)}</summary>{parameters(each, units_of(each), prob)}</details>")
     return "".join(parts)
 
 
@@ -183,15 +184,15 @@ def _step(step: Any) -> str:
 
 
 def _of_model(
-    model: ModelPosterior, prediction: Prediction | None, residuals: Residuals | None, share: float, shown: Any
+    model: ModelPosterior, prediction: Prediction | None, residuals: Residuals | None, prob: float, shown: Any
 ) -> Sections:
     sections: Sections = []
     if model.problem.of_backbones:
-        fit = belief_drawings.of_backbones(model, share)
+        fit = belief_drawings.of_backbones(model, prob)
     elif prediction is not None and not prediction.random:
-        fit = record_drawings.of_fit(prediction, model, share)
+        fit = record_drawings.of_fit(prediction, model, prob)
     elif residuals is not None and residuals.innovations:
-        fit = record_drawings.of_innovations(residuals, model.problem.motions, share)
+        fit = record_drawings.of_innovations(residuals, model.problem.motions, prob)
     else:
         fit = None
     content = shown(fit) if fit is not None else "<p>Draws could not be simulated, so there is no fit to show.</p>"
