@@ -10,11 +10,16 @@ import numpy as np
 from vibayes.diagnosis import Diagnosis, diagnosis, diagnosis_of_weighted
 from vibayes.errors import InvalidInput
 from vibayes.interval import PROB, Interval, tails
+from vibayes.leaning import Leaning, leaning
 from vibayes.naming import nearest
 from vibayes.notebook import card
+from vibayes.priors import normal_scores
 from vibayes.problem import Problem
 from vibayes.samplers.likely import Sample
 from vibayes.samplers.quantiles import weighted_quantile
+
+_FEWEST = 50
+"""Effective draws that tell how a posterior ends."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,27 @@ class ModelPosterior:
     def effective_draws(self) -> float:
         """Equally weighted draws that would tell as much."""
         return float(1.0 / np.sum(self.weights**2)) if len(self.weights) else 0.0
+
+    @property
+    def least_effective(self) -> float:
+        """The same of the parameter that has fewest; 0 where that cannot be told."""
+        found = [each.ess_bulk for each in self.diagnostics()] if len(self.weights) else []
+        return float(np.nanmin(found)) if np.isfinite(found).any() else 0.0
+
+    def scores(self) -> np.ndarray:
+        """Draws in coordinates in which the prior is standard normal, (draws, parameters)."""
+        if self.sample is not None:
+            return self.sample.flat
+        return np.stack([normal_scores(p, self.draws[n]) for n, p in self.problem.priors.items()], axis=1)
+
+    def leanings(self) -> dict[str, Leaning]:
+        """Ends of priors that posteriors lean on, by parameter: there the prior decides how far an interval goes."""
+        effective = self.least_effective
+        if effective < _FEWEST:
+            return {}
+        pairs = zip(self.problem.priors.items(), self.scores().T, strict=True)
+        found = {name: leaning(prior, z, self.weights, effective) for (name, prior), z in pairs}
+        return {name: each for name, each in found.items() if each is not None}
 
     def mean(self) -> dict[str, float]:
         """Posterior mean of every parameter."""
@@ -232,12 +258,13 @@ class Posterior:
             lines.append(f"  {model.name:<{width}}  {model.probability:6.3f}{error}{failed}")
         if any(model.probability > 0 for model in self.models):
             chosen = self.selected
-            means = chosen.mean()
+            means, leans = chosen.mean(), chosen.leanings()
             lines.append(f"{chosen.name}:")
             wide = max(len(name) for name in means)
             for name, mean in means.items():
                 low, high = chosen.interval(name)
-                lines.append(f"  {name:<{wide}}  {mean:.5g}   {100 * PROB:g} % in {low:.5g} … {high:.5g}")
+                end = f"   leans on the end of its prior, {leans[name].end:.4g}" if name in leans else ""
+                lines.append(f"  {name:<{wide}}  {mean:.5g}   {100 * PROB:g} % in {low:.5g} … {high:.5g}{end}")
             if chosen.sample is not None:
                 lines.append(f"  {chosen.diagnostics().line()}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

@@ -22,7 +22,12 @@ _TAGS = {"good": "good", "notice": "note", "warning": "warning", "serious": "ser
 
 def verdict(posterior: Posterior, findings: Sequence[Finding]) -> str:
     """Two sentences: which model and how surely, and how far to trust that."""
-    return f'<div class="verdict"><p>{_sentence(posterior)}</p><p>{_TRUST[worst(findings)]}</p></div>'
+    trust = _TRUST[worst(findings)]
+    if worst(findings) == "notice" and any(each.about == "prior" and each.rank for each in findings):
+        trust = (
+            "The numbers can be relied on, but for parameters of which the record says nothing: theirs are the prior's."
+        )
+    return f'<div class="verdict"><p>{_sentence(posterior)}</p><p>{trust}</p></div>'
 
 
 def _sentence(posterior: Posterior) -> str:
