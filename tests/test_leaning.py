@@ -29,7 +29,7 @@ def model_of(prior, values, constraints=(), **others):
 
 def cut(mean, deviation, low, high, count=1000):
     a, b = (low - mean) / deviation, (high - mean) / deviation
-    return truncnorm.rvs(a, b, mean, deviation, size=count, random_state=np.random.default_rng(5))
+    return np.asarray(truncnorm.rvs(a, b, mean, deviation, size=count, random_state=np.random.default_rng(5)))
 
 
 def quarter_at_the_floor(count=1000):
