@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import vibayes as vb
-from vibayes.cli.app import app, run
+from vibayes.cli.app import run
+from vibayes.cli.commands import app
 from vibayes.cli.outcome import outcome_of
 
 STUDY = """

@@ -2,6 +2,7 @@
 
 import errno
 import struct
+import time
 import warnings
 
 import numpy as np
@@ -68,6 +69,7 @@ def test_results_can_be_written_to_and_lie_row_by_row_with_and_without_a_journal
     assert journals.always_computed("", (), lambda: answer(1))[-1].flags.c_contiguous
 
 
+@pytest.mark.filterwarnings("ignore:none of the")
 @pytest.mark.parametrize("other", [[0.0], [np.float32(0)], [np.zeros(1, int)], [0, 0], []], ids=str)
 def test_other_inputs_are_another_question(tmp_path, other):
     filled(tmp_path / "j", 1)
@@ -190,15 +192,42 @@ class Full:
         return self.file.write(data[:count])
 
 
-def test_on_a_full_disk_a_run_goes_on_and_what_was_kept_before_is_whole(tmp_path):
+def test_on_a_full_disk_a_run_ends_and_what_was_kept_before_is_whole(tmp_path):
     journal = Journal(tmp_path / "j", "study", **KEEP)
     journal.recall("kind", [0], lambda: answer(0))
     journal._file = Full(journal._file, 100)  # type: ignore[assignment]
-    with pytest.warns(RuntimeWarning, match=r"No space left on device.*resumes from here"):
-        assert journal.recall("kind", [1], lambda: answer(1))[1] == 1
-    assert journal.recall("kind", [2], lambda: answer(2))[1] == 2
+    whole = (tmp_path / "j").read_bytes()
+    with pytest.raises(journals.UnwritableJournal, match=r"No space left on device"):
+        journal.recall("kind", [1], lambda: answer(1))
     journal.close()
-    assert asked(tmp_path / "j", 3)[1] == [0, 1, 2]
+    assert (tmp_path / "j").read_bytes() == whole
+    assert asked(tmp_path / "j", 3)[1] == [0, 1, 2]  # the first to be checked
+
+
+def test_parts_of_a_result_that_is_kept_are_kept_only_if_they_took_long(tmp_path):
+    def larger(seconds):
+        def compute():
+            journal.recall("part", [seconds], lambda: (time.sleep(seconds), big)[1:])
+            return (np.zeros(1),)
+
+        return compute
+
+    big = np.zeros(2000)
+    with Journal(tmp_path / "j", worth_keeping=1e6) as journal:
+        journal.recall("part", ["alone"], lambda: (time.sleep(0.05), big)[1:])
+        assert len(journal) == 1
+        journal.recall("larger", [0], larger(0.05))
+        assert len(journal) == 2
+        journal.recall("larger", [1], larger(0.5))
+        assert len(journal) == 4
+
+
+def test_a_journal_of_other_models_is_told(tmp_path):
+    filled(tmp_path / "j", 2)
+    journal = Journal(tmp_path / "j", "study", **KEEP)
+    journal.recall("other", [0], lambda: answer(0))
+    with pytest.warns(RuntimeWarning, match=r"none of the 2 results in .* is of these models.*computed anew"):
+        journal.close()
 
 
 def test_an_interruption_while_a_frame_is_written_leaves_no_trace(tmp_path):

@@ -222,7 +222,7 @@ def test_a_folder_that_cannot_be_made_is_refused(study, monkeypatch):
     def denied(*_, **__):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(folders, "whole_file", denied)
+    monkeypatch.setattr(folders, "write_whole", denied)
     with pytest.raises(RefusedRun, match="can be written, got permission denied"):
         begin_run(study)
 

@@ -5,16 +5,17 @@ The i-th coordinate of a point is the share of the i-th prior that lies below th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from vibayes.budget import Budget, unlimited
 from vibayes.constraints import Increasing, require_mask
 from vibayes.distance import NMSE
-from vibayes.journal import Recall, always_computed
+from vibayes.journal import Arrays, Recall, always_computed
 from vibayes.judging import judging
 from vibayes.problem import Problem
 
@@ -22,6 +23,8 @@ _FIRST = 0.05
 """Share of the signal that is fitted first."""
 _SAMPLES_PER_UNKNOWN = 8
 """That are fitted at least."""
+_CHUNK = 16384
+"""Points of a large batch that are kept in the journal together."""
 
 
 @dataclass
@@ -40,9 +43,10 @@ class ProblemCandidate:
     problem: Problem
     count: Count = field(default_factory=Count)
     remember: Recall = always_computed
+    budget: Budget = field(default_factory=unlimited)
 
     def __post_init__(self) -> None:
-        self._judge, self._errors = judging(self.problem)
+        self._judge, self._errors = judging(self.problem, self.budget.require_time)
 
     @property
     def name(self) -> str:
@@ -116,7 +120,36 @@ class ProblemCandidate:
         """
         return self._recall("errors", self._errors, points, samples)
 
+    def recall(self, kind: str, inputs: Sequence[Any], compute: Callable[[], Sequence[Any]]) -> Arrays:
+        """What a sampler makes of many simulations of this model, kept with their count: less than all they gave."""
+        count = self.count
+
+        def computed():
+            before = replace(count)
+            found = compute()
+            cost = np.array([count.simulations - before.simulations, count.failures - before.failures])
+            failure = count.first_failure
+            count.simulations, count.failures, count.first_failure = astuple(before)
+            return *found, cost, np.frombuffer(failure.encode(), np.uint8)
+
+        *found, cost, failure = self.remember(f"{self.name}: {kind}", inputs, computed)
+        count.simulations += int(cost[0])
+        count.failures += int(cost[1])
+        count.first_failure = count.first_failure or failure.tobytes().decode()
+        return tuple(found)
+
     def _recall(self, kind: str, compute: Callable[..., tuple[Any, ...]], points: np.ndarray, until: float):
+        """What is found at the points, a chunk of them at a time, so that no more of a large batch can be lost."""
+        if len(points) <= _CHUNK:
+            return self._recall_chunk(kind, compute, points, until)
+        parts = []
+        for first in range(0, len(points), _CHUNK):
+            if first:
+                self.budget.require()
+            parts.append(self._recall_chunk(kind, compute, points[first : first + _CHUNK], until))
+        return np.concatenate(parts)
+
+    def _recall_chunk(self, kind: str, compute: Callable[..., tuple[Any, ...]], points: np.ndarray, until: float):
         """What is found at the points, of which those that fail are counted, whether or not it was found before."""
 
         def computed():

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import vibayes as vb
+from vibayes.atomic_write import write_whole
 from vibayes.errors import InvalidInput
 from vibayes.runs import begin_run, identify_run, report_run
 from vibayes.study import read_study
@@ -121,7 +122,7 @@ def main(arguments: list[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     out, seconds = _emptied(given.out), 3.0 if given.quick else 10.0
     vb.write_record(simulated_record(given.seed, seconds), out / DATA)
-    (out / STUDY).write_text(study_text(given.seed, given.quick), encoding="utf-8")
+    write_whole("vibayes demo", out / STUDY, study_text(given.seed, given.quick).encode("utf-8"))
     print(f"A mass on a spring of unknown law, {seconds:g} s of force and acceleration. Which law is it?", flush=True)
     run = begin_run(read_study(out / STUDY))
     print(identify_run(run, progress=True).summary())

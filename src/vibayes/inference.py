@@ -12,13 +12,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from vibayes.budget import LIMITED, Budget
 from vibayes.candidates import ProblemCandidate
 from vibayes.errors import InvalidInput
 from vibayes.fingerprint import fingerprint
 from vibayes.journal import Journal, Recall, always_computed
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
-from vibayes.progress import LIMITED, Progress, watched
+from vibayes.progress import Progress, watched
 from vibayes.samplers import FollowAndWeigh, TemperedSMC
 from vibayes.samplers.likely import LikelihoodSampler
 from vibayes.samplers.search import from_prior
@@ -46,7 +47,7 @@ def infer(
         problems: the candidates, all of the same record.
         method: of inference; by default `FollowAndWeigh`, and `TemperedSMC` for structures whose inputs are random.
         max_simulations: end the run after about so many, with what there is.
-        max_seconds: likewise.
+        max_seconds: likewise. It is looked at before every batch of simulations, so that there may be no draws yet.
         progress: show what happens on the terminal, or a function that is called with every level.
         journal: keeps what was computed; a run that was killed, and is called again with the same arguments, goes on
             from there and ends with the same draws. ``max_seconds`` counts both parts.
@@ -90,9 +91,13 @@ def infer(
     elapsed = stopwatch(journal)
     show = listener(progress, problems)
     limits = partial(_spent, max_simulations=max_simulations, max_seconds=max_seconds)
+    budget = Budget(elapsed, max_seconds, max_simulations)
     if isinstance(method, LikelihoodSampler):
-        return sampled(rng, problems, method, show, limits, elapsed, recalls)
-    candidates = [ProblemCandidate(each, remember=recall) for each, recall in zip(problems, recalls, strict=True)]
+        return sampled(rng, problems, method, show, limits, elapsed, recalls, budget)
+    candidates = [
+        ProblemCandidate(each, remember=recall, budget=budget) for each, recall in zip(problems, recalls, strict=True)
+    ]
+    budget.counts = [candidate.count for candidate in candidates]
     _require_possible(candidates)
     last: Snapshot | None = None
 

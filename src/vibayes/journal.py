@@ -25,6 +25,7 @@ from typing import Any, BinaryIO, Self
 
 import numpy as np
 
+from vibayes.atomic_write import write_whole
 from vibayes.environment import changes, environment
 from vibayes.errors import InvalidInput
 
@@ -38,11 +39,23 @@ _LENGTH = struct.Struct("<Q")
 _CHECK = 16
 _KEY = 32
 _STAMP = struct.Struct("<d")
-_WORTH_KEEPING = 4e6
+_WORTH_KEEPING = 8e6
 """Bytes per second of computing. What is quicker to compute than that is computed again."""
+_PART = 1.0 / 16.0
+"""Share of that for a result which is only part of a larger one that is kept too."""
 _MOST_BYTES = 2_000_000_000
 _SYNC = 5.0
 """Seconds after which the disk is asked to keep what it has; a kill loses nothing, a power cut no more than these."""
+
+
+class UnwritableJournal(OSError):
+    """A journal to which nothing can be added, as on a full disk; what it has is whole, and a run resumes from there.
+
+    Examples:
+        >>> from vibayes.journal import UnwritableJournal
+        >>> isinstance(UnwritableJournal(28, "No space left on device", "journal.bin"), OSError)
+        True
+    """
 
 
 class Journal:
@@ -52,11 +65,13 @@ class Journal:
         path: the file; it is begun if it does not exist.
         study: what the results are of; a journal of another study is refused.
         worth_keeping: bytes per second of computing; a larger result is not kept, for computing it again is quick. The
-            fuller the file, the fewer: half of it when the file is half full.
+            fuller the file, the fewer: half of it when the file is half full. Of what is computed within the
+            computation of another result that is kept, a sixteenth of that.
         most_bytes: that the file may have.
 
     Raises:
-        InvalidInput: the file is no journal, of a newer format or of another study, or cannot be written.
+        InvalidInput: the file is no journal, of a newer format or of another study, or cannot be opened for writing.
+        UnwritableJournal: of `recall`, if there is no room for a result; what was kept before is whole.
 
     Examples:
         >>> import tempfile
@@ -87,13 +102,14 @@ class Journal:
         self.path, self.study, self.note = Path(path), study, ""
         self._worth, self._most = worth_keeping, most_bytes
         self._clock, self._mark, self._synced = 0.0, time.perf_counter(), time.monotonic()
-        self._stopped, self._checked = False, set[str]()
+        self._checked, self._depth, self._asked, self._found = set[str](), 0, False, False
         try:
             if not self.path.exists() or not self.path.stat().st_size:
                 _begin(self.path, {"study": study, "environment": environment()})
             self._file: BinaryIO = open(self.path, "r+b", buffering=0)
-        except OSError as trouble:
-            got, remedy = f"'{self.path}': {trouble.strerror}", "check the folder and its permissions"
+        except (OSError, InvalidInput) as trouble:
+            got = f"'{self.path}': {getattr(trouble, 'strerror', None) or trouble}"
+            remedy = "check the folder, its permissions and its room"
             raise InvalidInput("Journal", "a file that can be written", got, remedy) from None
         try:
             self._environment = self._require_ours()
@@ -114,9 +130,13 @@ class Journal:
 
     def close(self) -> None:
         """Leave the file; what was kept stays."""
-        if not self._file.closed:
-            self._sync()
-            self._file.close()
+        if self._file.closed:
+            return
+        self._sync()
+        self._file.close()
+        if self._asked and self._old and not self._found:
+            said = f"none of the {len(self._old):,} results in '{self.path}' is of these models, settings and key"
+            warnings.warn(f"{said}: all was computed anew", RuntimeWarning, stacklevel=2)
 
     def elapsed(self) -> float:
         """Seconds that the run has taken, those before it was resumed included."""
@@ -142,10 +162,15 @@ class Journal:
         """
         key = _key(kind, inputs)
         kept = self._read(key)
+        self._asked, self._found = True, self._found or kept is not None
         if kept is not None and (kind in self._checked or key not in self._old):
             return kept
         start = time.perf_counter()
-        computed = always_computed(kind, inputs, compute)
+        self._depth += 1
+        try:
+            computed = always_computed(kind, inputs, compute)
+        finally:
+            self._depth -= 1
         if kept is not None:
             self._require_same(kind, kept, computed)
             return kept
@@ -223,8 +248,8 @@ class Journal:
         raise InvalidInput(f"the journal '{self.path}'", "results of these models", "those of others", remedy)
 
     def _append(self, key: bytes, arrays: Arrays, seconds: float) -> None:
-        allowed = self._worth * (1.0 - self._end / self._most) * seconds
-        if self._stopped or not sum(each.nbytes for each in arrays) <= allowed:
+        allowed = self._worth * (1.0 - self._end / self._most) * seconds * (_PART if self._depth else 1.0)
+        if not sum(each.nbytes for each in arrays) <= allowed:
             return
         body = key + _STAMP.pack(self.elapsed()) + _packed(arrays)
         head = _LENGTH.pack(len(body))
@@ -233,22 +258,19 @@ class Journal:
             self._file.seek(self._end)  # over what an interruption may have left there
             _write(self._file, frame)
         except OSError as trouble:
-            self._stop(trouble)
-            return
+            raise self._unwritable(trouble) from None
         self._frames[key] = (self._end + _LENGTH.size, len(body))
         self._end += len(frame)
         if time.monotonic() - self._synced > _SYNC:
             self._sync()
 
-    def _stop(self, trouble: OSError) -> None:
-        """The run is worth more than its journal: it goes on without."""
-        self._stopped = True
-        self.note = f"'{self.path}' cannot be written ({trouble.strerror}): a run that ends early resumes from here"
+    def _unwritable(self, trouble: OSError) -> UnwritableJournal:
+        """A run that went on without its journal would lose all that it computes from here on to the next fault."""
         try:
             self._file.truncate(self._end)
         except OSError:
             pass  # half a frame at the end is dropped when the file is opened
-        warnings.warn(self.note, RuntimeWarning, stacklevel=5)
+        return UnwritableJournal(trouble.errno, trouble.strerror or str(trouble), str(self.path))
 
     def _sync(self) -> None:
         try:
@@ -270,15 +292,7 @@ def _begin(path: Path, header: dict[str, Any]) -> None:
     """A header alone, which is there completely or not at all."""
     told = json.dumps(header).encode()
     whole = MAGIC + _HEAD.pack(FORMAT, len(told)) + told
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(whole + _checksum(whole))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_whole("Journal", path, whole + _checksum(whole))
 
 
 def _write(file: BinaryIO, data: bytes) -> None:

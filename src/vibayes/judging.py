@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -19,23 +20,26 @@ _NUMBERS = 200_000
 """Simulated numbers held at once by a worker: few enough for its cache."""
 
 
-def judging(problem: Problem):
+def judging(problem: Problem, before_batch: Callable[[], None] = lambda: None):
     """Two functions: of values and a limit, their distances; of values and a number of samples, their errors.
 
-    Beside what was found both give which sets failed, and a message of the first failure.
+    Beside what was found both give which sets failed, and a message of the first failure. ``before_batch`` is called
+    before every batch of simulations, in its thread, and ends them by what it raises.
     """
     if not isinstance(problem.model, Structure):
-        return _of_outputs(problem, outputs_of_function(problem))
+        return _of_outputs(problem, outputs_of_function(problem, before_batch), before_batch)
     if isinstance(problem.distance, NMSE) and problem.sequential:
-        return _along(problem)
-    return _of_outputs(problem, outputs_of_structure(problem))
+        return _along(problem, before_batch)
+    return _of_outputs(problem, outputs_of_structure(problem), before_batch)
 
 
-def _along(problem: Problem):
+def _along(problem: Problem, before_batch: Callable[[], None]):
     """Compare sample by sample, and stop a simulation that has gone too far."""
     assert isinstance(problem.model, Structure) and isinstance(problem.distance, NMSE)
     weights = problem.distance.per_sample(problem.motions)
-    follow = Follower(problem.model, problem.excitation(), problem.motions.output, weights, problem.method)
+    follow = Follower(
+        problem.model, problem.excitation(), problem.motions.output, weights, problem.method, before_batch
+    )
 
     def counted(found, failed):
         return found, failed, "the simulation did not reach the end" if failed.any() else ""
@@ -51,7 +55,7 @@ def _along(problem: Problem):
     return judge, errors
 
 
-def _of_outputs(problem: Problem, outputs_of):
+def _of_outputs(problem: Problem, outputs_of, before_batch: Callable[[], None]):
     """Compare whole simulations, as many at a time as fit in memory comfortably."""
     record, distance = problem.motions, problem.distance
     room = max(_NUMBERS // record.output.size, 1)
@@ -62,6 +66,7 @@ def _of_outputs(problem: Problem, outputs_of):
         count = len(next(iter(values.values())))
 
         def part(first):
+            before_batch()
             return some({name: value[first : first + room] for name, value in values.items()}, compare)
 
         with ThreadPoolExecutor(workers) as pool:
@@ -124,7 +129,7 @@ def outputs_of_structure(problem: Problem):
     return outputs_of
 
 
-def outputs_of_function(problem: Problem):
+def outputs_of_function(problem: Problem, before_each: Callable[[], None] = lambda: None):
     """All sets at once, or one after the other; what raises or returns the wrong shape counts as a failure."""
     shape = problem.motions.output.shape
     simulator, names = problem.model, problem.parameters
@@ -146,6 +151,7 @@ def outputs_of_function(problem: Problem):
             return as_outputs(simulator(**values), count), ""
         outputs, message = np.full((count, *shape), np.nan), ""
         for i in range(count):
+            before_each()
             try:
                 found = simulator(**{name: float(values[name][i]) for name in names})
             except Exception as trouble:

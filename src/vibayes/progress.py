@@ -9,14 +9,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
+from vibayes.budget import LimitReached
 from vibayes.posterior import Level
 
 _EVERY = {True: 0.2, False: 10.0}
 """Seconds between lines, on a terminal and elsewhere."""
 
 INTERRUPTED = "interrupted from the keyboard: this is what there was"
-LIMITED = "asked: this is what there was"
-"""End of a note about a limit."""
 """The note of a run that was ended so."""
 
 _SAYABLE = 0.05
@@ -51,7 +50,10 @@ class Progress:
 def watched(
     levels: Iterator[Level], show: Callable[[Level], Any], spent: Callable[[Level], str]
 ) -> tuple[list[Level], str]:
-    """Levels as they came, each shown, until there are no more, a limit is reached or the keyboard ends it; and why."""
+    """Levels as they came, each shown, until there are no more, a limit is reached or the keyboard ends it; and why.
+
+    A limit that is reached within a level ends it, and the one before is the result.
+    """
     trace: list[Level] = []
     try:
         for level in levels:
@@ -60,6 +62,8 @@ def watched(
             over = level.stage == "done" and not level.done < 1.0
             if not over and (ended := spent(level)):
                 return trace, ended
+    except LimitReached as limit:
+        return trace, str(limit)
     except KeyboardInterrupt:
         return trace, INTERRUPTED
     finally:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from vibayes.budget import Budget
 from vibayes.errors import IdentifiabilityWarning
 from vibayes.identifiability import doubts, unfelt
 from vibayes.journal import Journal, Recall
@@ -34,9 +35,13 @@ def sampled(
     spent: Callable[[Level], str],
     elapsed: Callable[[], float],
     recalls: Sequence[Recall],
+    budget: Budget,
 ) -> Posterior:
     """One model after the other; what there is if a limit or the keyboard ends it."""
-    targets = [ProblemTarget(each, remember=recall) for each, recall in zip(problems, recalls, strict=True)]
+    targets = [
+        ProblemTarget(each, remember=recall, budget=budget) for each, recall in zip(problems, recalls, strict=True)
+    ]
+    budget.counts = [target.count for target in targets]
     return followed(targets, [partial(method.sample, rng)] * len(targets), show, spent, elapsed)
 
 

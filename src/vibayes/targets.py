@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import ndtr
 
+from vibayes.budget import Budget, unlimited
 from vibayes.candidates import Count
 from vibayes.constraints import require_mask
 from vibayes.errors import InvalidInput
@@ -27,6 +28,9 @@ from vibayes.journal import Arrays, Recall, always_computed
 from vibayes.problem import Problem
 from vibayes.simulation.cores import cores
 
+_CHUNK = 64
+"""Batches of points that are kept in the journal together."""
+
 
 @dataclass
 class ProblemTarget:
@@ -35,6 +39,7 @@ class ProblemTarget:
     problem: Problem
     count: Count = field(default_factory=Count)
     remember: Recall = always_computed
+    budget: Budget = field(default_factory=unlimited)
 
     def __post_init__(self) -> None:
         if not self.problem.likely:
@@ -85,10 +90,9 @@ class ProblemTarget:
         result = np.full((len(points), *shape), -np.inf)
         if allowed.any():
             chosen = {name: value[allowed] for name, value in values.items()}
-            (found,) = self.recall(
-                kind, (points[allowed],),
-                lambda: self._in_parts(lambda some: (compute(self._filtering, some),), (chosen,)),
-            )  # fmt: skip
+            (found,) = self._recalled(
+                kind, (points[allowed],), (), lambda some: (compute(self._filtering, some),), (chosen,)
+            )
             result[allowed] = np.where(np.isfinite(found), found, np.nan)
         return result
 
@@ -115,9 +119,7 @@ class ProblemTarget:
     def begin(self, points: np.ndarray) -> tuple[np.ndarray, ...]:
         """What is carried along the record, before its first sample: arrays with one row per point."""
         values, allowed = self._allowed(points)
-        carried = self.recall(
-            "begin", (points,), lambda: self._in_parts(lambda some: start(self._filtering, some), (values,))
-        )
+        carried = self._recalled("begin", (points,), (), lambda some: start(self._filtering, some), (values,))
         carried[0][~allowed] = np.nan  # so that no increment is a number
         return carried
 
@@ -134,9 +136,8 @@ class ProblemTarget:
                 parts.append(np.asarray(totals)[:, : end - begin])
             return (np.concatenate(parts, axis=1), *carried)
 
-        increments, *after = self.recall(
-            "follow", (points, *carried, first, last), lambda: self._in_parts(go, (self.values(points), *carried))
-        )
+        rows = (self.values(points), *carried)
+        increments, *after = self._recalled("follow", (points, *carried), (first, last), go, rows)
         self._steps += len(points) * (last - first)
         whole, self._steps = divmod(self._steps, self.samples)
         self._tell(whole, 0)
@@ -155,6 +156,24 @@ class ProblemTarget:
         if failed and not self.count.first_failure:
             self.count.first_failure = "the filter or solver lost the record: its likelihood is not a number"
 
+    def _recalled(
+        self, kind: str, inputs: tuple[np.ndarray, ...], settings: tuple[Any, ...],
+        compute: Callable[..., tuple[Any, ...]], rows: Any,
+    ) -> Arrays:  # fmt: skip
+        """Arrays with one row per point, a chunk of them at a time, so that of a large batch no more is lost than that.
+
+        Inputs say which result it is, and rows are what it is computed from.
+        """
+        count, size, parts = len(inputs[0]), _CHUNK * self._filtering.at_once, []
+        for first in range(0, count, size):
+            some = slice(first, min(first + size, count))
+            if first:
+                self.budget.require()
+            given = tuple(each[some] for each in inputs)
+            chosen = jax.tree.map(lambda each, some=some: each[some], rows)
+            parts.append(self.recall(kind, (*given, *settings), lambda chosen=chosen: self._in_parts(compute, chosen)))
+        return parts[0] if len(parts) == 1 else tuple(np.concatenate(each) for each in zip(*parts, strict=True))
+
     def _in_parts(self, compute: Callable[..., tuple[Any, ...]], rows: Any) -> tuple[np.ndarray, ...]:
         """Arrays of a function whose arguments have one row per point: batches of one size, for which alone it is
         compiled, on every core.
@@ -162,6 +181,7 @@ class ProblemTarget:
         count, size = len(jax.tree.leaves(rows)[0]), self._filtering.at_once
 
         def part(first: int) -> list[np.ndarray]:
+            self.budget.require_time()
             chosen = np.minimum(np.arange(first, first + size), count - 1)
             some = jax.tree.map(lambda each: jnp.asarray(np.asarray(each)[chosen]), rows)
             return [np.array(each)[: count - first] for each in compute(*some)]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from vibayes.accuracy.matching import Matching, match_events
+from vibayes.atomic_write import write_whole
 from vibayes.errors import InvalidInput
 from vibayes.simulation import EventTable, Solution, Status
 
@@ -224,4 +225,4 @@ def _work_by_error(study: AccuracyStudy) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _write(path: str | Path, lines: list[str]) -> None:
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_whole("AccuracyStudy", path, ("\n".join(lines) + "\n").encode("utf-8"))

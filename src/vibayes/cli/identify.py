@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from vibayes.cli.outcome import Interrupted
 from vibayes.cli.speech import Json, Quiet, Speech
 
 Page = Annotated[bool, typer.Option("--report/--no-report", help="Write report.html into the folder.")]
@@ -45,39 +43,30 @@ def work(run: Any, speech: Speech, page: bool, limits: Any = None) -> None:
     """Work in a run folder, tell what came of it, write its page, and end with the number that says how.
 
     Raises:
-        typer.Exit: 1 without a usable result, 3 if interrupted.
+        typer.Exit: 1 without a usable result.
+        Interrupted: with words on how to go on.
     """
     from vibayes.cli.results import told, usable
     from vibayes.runs import identify_run
 
     for note in run.notes:
         speech.warn(note)
-    with _terminated_as_interrupted():
+    try:
         posterior = identify_run(run, not (speech.quiet or speech.json), limits)
-    if usable(posterior):
-        told(run, posterior, speech, page)
-    else:
+        if usable(posterior):
+            told(run, posterior, speech, page)
+    except KeyboardInterrupt:
+        raise Interrupted(_how_to_go_on(run)) from None
+    if not usable(posterior):
         print(f"There are no draws: {'; '.join(posterior.notes) or 'nothing came of it'}.", file=sys.stderr)
         speech.result({"folder": str(run.folder), "state": run.state, "models": [], "notes": list(posterior.notes)})
     if run.state == "interrupted":
-        raise typer.Exit(3)
+        raise Interrupted(_how_to_go_on(run))
     if not usable(posterior):
         raise typer.Exit(1)
 
 
-@contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """A polite request to end, as batch systems send it, is like Ctrl-C."""
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, interrupted)
-    except ValueError:  # not the main thread
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+def _how_to_go_on(run: Any) -> str:
+    if run.state == "done":
+        return f"interrupted; the run is done and its posterior saved; for the page: vibayes report {run.folder}"
+    return f"interrupted; what was computed is kept; go on with: vibayes resume {run.folder}"

@@ -12,14 +12,23 @@ An error may bring a number of its own as its attribute `exit_code`.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 FINE, NO_RESULT, BAD_INPUT, INTERRUPTED, REFUSED = 0, 1, 2, 3, 4
 _TRACEBACK = "VIBAYES_TRACEBACK"
+
+
+class Interrupted(Exception):
+    """A command that was interrupted, with words on what becomes of it.
+
+    An exception of its own, for typer ends with 130 and without a word where it sees a KeyboardInterrupt.
+    """
 
 
 def outcome_of(command: Callable[[], Any]) -> int:
@@ -29,7 +38,7 @@ def outcome_of(command: Callable[[], Any]) -> int:
         >>> outcome_of(lambda: None)
         0
     """
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _terminated_as_interrupted():
         warnings.showwarning = _plain_warning
         try:
             result = command()
@@ -38,10 +47,39 @@ def outcome_of(command: Callable[[], Any]) -> int:
         except KeyboardInterrupt:
             return _said("interrupted", INTERRUPTED)
         except BrokenPipeError:  # who reads our output has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _silence(sys.stdout)
             return FINE
         except Exception as problem:
-            return _of_error(problem)
+            code = _of_error(problem)
+            try:
+                sys.stdout.flush()
+            except OSError:  # a full disk behind it; Python would end with 120 when it flushes it once more
+                _silence(sys.stdout)
+            return code
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Polite requests to end, as batch systems (SIGTERM) and lost connections (SIGHUP) send them, are like Ctrl-C."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        with suppress(ValueError):  # not the main thread
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # ignored where nohup asks for it
+                before[number] = signal.signal(number, interrupted)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _silence(stream: Any) -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _of_error(problem: Exception) -> int:
@@ -50,10 +88,13 @@ def _of_error(problem: Exception) -> int:
     if hasattr(problem, "show") and hasattr(problem, "exit_code"):  # bad usage, as typer sees it
         problem.show()  # type: ignore[attr-defined]
         return BAD_INPUT
-    if type(problem).__name__ == "Abort":
-        return _said("interrupted", INTERRUPTED)
+    if isinstance(problem, Interrupted) or type(problem).__name__ == "Abort":
+        return _said(str(problem) or "interrupted", INTERRUPTED)
     if isinstance(problem, InvalidInput):
         return _said(str(problem), int(getattr(problem, "exit_code", BAD_INPUT)))
+    if isinstance(problem, ModuleNotFoundError) and not str(problem.name).startswith("vibayes"):
+        remedy = "install all that the command line needs: pip install 'vibayes[app]'"
+        return _said(f"vibayes: expected the package {problem.name}, got none; {remedy}.", BAD_INPUT)
     if isinstance(problem, OSError):
         what = f"'{problem.filename}'" if problem.filename else "a file or folder"
         return _said(f"{what}: {problem.strerror or problem}; check the place, its permissions and its room", REFUSED)
@@ -66,7 +107,11 @@ def _of_error(problem: Exception) -> int:
 
 
 def _said(text: str, code: int) -> int:
-    print(text, file=sys.stderr)
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:  # a closed terminal, or a full disk behind it
+        with suppress(OSError, ValueError):
+            _silence(sys.stderr)
     return code
 
 

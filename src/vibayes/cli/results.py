@@ -18,7 +18,7 @@ def told(run: Run, posterior: Posterior, speech: Speech, page: bool) -> None:
     speech.say(f"Posterior: {run.folder / 'posterior.nc'}")
     written = None
     if run.state == "interrupted":
-        speech.say(f"Interrupted; go on with: vibayes resume {run.folder}")
+        pass  # how to go on is said on standard error, also where nothing else is said
     elif page:
         written = str(report_run(run))
         speech.say(f"Report:    {written}")

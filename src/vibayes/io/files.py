@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
+from vibayes.atomic_write import PathLike, whole_file, write_whole
 from vibayes.errors import InvalidInput
 from vibayes.naming import nearest, quoted
 
-PathLike = str | os.PathLike[str]
+__all__ = ["PathLike", "existing_file", "listed", "whole_file", "write_whole"]
 
 
 def existing_file(where: str, path: PathLike) -> Path:
@@ -51,47 +47,6 @@ def _readable(where: str, path: Path) -> Path:
     except OSError as error:
         got = f"'{path}', which cannot be opened ({error.strerror or error})"
         raise InvalidInput(where, "a file that may be read", got, "ask for permission, or copy the file") from None
-
-
-@contextmanager
-def whole_file(where: str, path: PathLike) -> Iterator[BinaryIO]:
-    """Write a file completely or not at all.
-
-    The bytes go to a temporary file in the same folder, which takes the place of `path` only when everything
-    has been written; if anything fails before that, what was at `path` is still there.
-
-    Args:
-        where: the function to blame in the message, such as ``write_csv``.
-        path: the file to write or replace.
-
-    Yields:
-        The open temporary file.
-
-    Raises:
-        InvalidInput: the folder does not exist, or `path` is a folder.
-
-    Examples:
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     with whole_file("write_text", f"{folder}/a.txt") as file:
-        ...         _ = file.write(b"all of it")
-        ...     Path(folder, "a.txt").read_bytes()
-        b'all of it'
-    """
-    path = Path(path)
-    if path.is_dir():
-        raise InvalidInput(where, "a file", f"the folder '{path}'", "add a file name")
-    if not path.parent.is_dir():
-        raise InvalidInput(where, "an existing folder", f"'{path.parent}'", "create it first")
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def listed(names: list[str]) -> str:

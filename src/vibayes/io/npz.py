@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from vibayes.errors import InvalidInput
 from vibayes.io.arrays import Arrays, Found, of_record, sort_out
 from vibayes.io.content import ZIP, foreign, require_kind
-from vibayes.io.files import PathLike, whole_file
+from vibayes.io.files import PathLike, write_whole
 from vibayes.io.selection import record_of
 from vibayes.io.stored import HEADER, METADATA, parts_of, record_from
 from vibayes.record import Record
@@ -36,8 +37,9 @@ def write_npz(record: Record, path: PathLike) -> None:
         7
     """
     arrays = {name: np.asarray(part) for name, part in parts_of(record).items()}
-    with whole_file("write_npz", path) as file:
-        np.savez(file, allow_pickle=False, **arrays)
+    memory = io.BytesIO()
+    np.savez(memory, allow_pickle=False, **arrays)
+    write_whole("write_npz", path, memory.getbuffer())
 
 
 def read_npz(

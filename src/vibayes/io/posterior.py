@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,7 +12,7 @@ import numpy as np
 
 from vibayes.errors import InvalidInput
 from vibayes.io.arviz import datasets, model_of
-from vibayes.io.files import PathLike, existing_file, whole_file
+from vibayes.io.files import PathLike, existing_file, write_whole
 from vibayes.io.packages import package
 from vibayes.posterior import Level, Posterior
 from vibayes.problem import Problem
@@ -57,8 +58,10 @@ def write_posterior(posterior: Posterior, path: PathLike) -> None:
     groups = {"/": xarray.Dataset(attrs=root)}
     for model in posterior.models:
         groups |= {f"/{_group(model.name)}/{name}": data for name, data in datasets(model).items()}
-    with whole_file("write_posterior", path) as file:
-        xarray.DataTree.from_dict(groups).to_netcdf(file.name, engine="h5netcdf")
+    # In memory first: on a full disk HDF5 ends the process with a segmentation fault when it closes a file.
+    memory = io.BytesIO()
+    xarray.DataTree.from_dict(groups).to_netcdf(memory, engine="h5netcdf")
+    write_whole("write_posterior", path, memory.getbuffer())
 
 
 def read_posterior(path: PathLike, problems: Problem | Sequence[Problem]) -> Posterior:

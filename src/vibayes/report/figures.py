@@ -5,6 +5,7 @@ Events are marked alike in all of them: one colour and one marker for each trans
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from vibayes.accuracy import AccuracyStudy
+from vibayes.atomic_write import write_whole
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Analytic
 from vibayes.report.style import COLOURS, GREY, decades, legend_below, look, plain_numbers, pyplot, tidy
@@ -200,9 +202,12 @@ def figure_of_event_times(study: AccuracyStudy, title: str = "") -> Any:
 
 def save(figure: Any, path: str | Path) -> Path:
     """Write a figure as PNG (or whatever the name ends in) and close it."""
-    path = Path(path)
-    figure.savefig(path, dpi=150)
-    pyplot().close(figure)
+    path, memory = Path(path), io.BytesIO()
+    try:
+        figure.savefig(memory, dpi=150, format=path.suffix.lstrip(".") or "png")
+    finally:
+        pyplot().close(figure)
+    write_whole("save", path, memory.getbuffer())
     return path
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from vibayes.atomic_write import write_whole
 from vibayes.errors import InvalidInput
 from vibayes.periodic import Branch, BranchDraws
 from vibayes.report.style import COLOURS, GREY
@@ -74,7 +75,8 @@ def page_of_branches(
     _arrange(figure, masses, shown_with, title, length)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.write_html(path, include_plotlyjs=True, config={"displaylogo": False, "responsive": True})
+    page = figure.to_html(include_plotlyjs=True, config={"displaylogo": False, "responsive": True})
+    write_whole("page_of_branches", path, page.encode("utf-8"))
     return path
 
 

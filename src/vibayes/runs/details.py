@@ -31,6 +31,7 @@ class Details:
         study_fingerprint: SHA-256 of the text of the study.
         seed: of all random numbers.
         files: SHA-256 of each data file, by its path.
+        code: SHA-256 of each file of the user's own Python that the models are made of, by its path from the study.
         environment: versions and processor, as it was begun.
         state: one of `STATES`.
         title: for people.
@@ -56,6 +57,7 @@ class Details:
     seconds: float = 0.0
     message: str = ""
     limits: dict[str, Any] | None = None
+    code: dict[str, str] = field(default_factory=dict)
     format: int = field(default=FORMAT)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,8 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from vibayes.environment import changes, environment
-from vibayes.fingerprint import fingerprint_of_file
-from vibayes.io.files import PathLike, whole_file
+from vibayes.fingerprint import fingerprint_of_file, fingerprints_of_code
+from vibayes.io.files import PathLike, write_whole
 from vibayes.io.posterior import read_posterior
 from vibayes.posterior import Posterior
 from vibayes.runs.details import NAME, Details, now, read_details, unwritable, write_details
@@ -99,18 +99,36 @@ def begin_run(study: Any, folder: PathLike | None = None) -> Run:
             each.name not in _OURS_BEFORE and ".tmp" not in each.name for each in folder.iterdir()
         ):
             raise RefusedRun(where, "an empty folder", "one with other files in it", "name another folder")
-        (folder / FIGURES).mkdir(parents=True, exist_ok=True)
         files = {str(Path(each).absolute()): fingerprint_of_file(each) for each in study.files}
-        with locked(folder), whole_file("begin_run", folder / STUDY) as file:
-            file.write(study.text.encode())
         details = Details(
             study=str(Path(study.path).absolute()), study_fingerprint=fingerprint_of_text(study.text), seed=study.seed,
-            files=files, environment=environment(), title=study.title, began=now(),
+            files=files, environment=environment(), title=study.title, began=now(), code=_code(study, study.path),
         )  # fmt: skip
-        write_details(folder, details)  # last: before it is there, the folder is no run
+        with _gone_if_it_fails(folder):
+            (folder / FIGURES).mkdir(parents=True, exist_ok=True)
+            with locked(folder):
+                write_whole("begin_run", folder / STUDY, study.text.encode())
+            write_details(folder, details)  # last: before it is there, the folder is no run
     except OSError as trouble:
         raise unwritable(folder, trouble) from None
     return Run(folder, study)
+
+
+@contextmanager
+def _gone_if_it_fails(folder: Path) -> Iterator[None]:
+    """Folders and files that a run which could not be begun has made are removed; what was there before stays."""
+    places = [folder / FIGURES, folder, *folder.parents]
+    made = [each for each in places if not each.exists()]
+    files = [each for each in (folder / STUDY, folder / _LOCK) if not each.exists()]
+    try:
+        yield
+    except BaseException:
+        for each in files:
+            each.unlink(missing_ok=True)
+        for each in made:
+            with suppress(OSError):
+                each.rmdir()
+        raise
 
 
 def open_run(folder: PathLike) -> Run:
@@ -119,7 +137,8 @@ def open_run(folder: PathLike) -> Run:
     The study is the one stored in the folder. What has become of the file it was begun with does not matter.
 
     Raises:
-        RefusedRun: the folder is no run or of a newer format, the stored study or a data file has changed.
+        RefusedRun: the folder is no run or of a newer format; the stored study, a data file or code of one's own that
+            the models are made of has changed.
     """
     folder = Path(folder)
     details = read_details(folder)
@@ -134,7 +153,9 @@ def open_run(folder: PathLike) -> Run:
     _require_data(where, details)
     found = changes(details.environment, environment())
     notes = (f"there is {', '.join(found)}: draws may differ in the last digits from those before",) if found else ()
-    return Run(folder, read_study(folder / STUDY, beside=Path(details.study).parent), notes)
+    study = read_study(folder / STUDY, beside=Path(details.study).parent)
+    _require_code(where, details, _code(study, details.study))
+    return Run(folder, study, notes)
 
 
 @contextmanager
@@ -161,6 +182,27 @@ def locked(folder: Path) -> Iterator[None]:
 def fingerprint_of_text(text: str) -> str:
     """SHA-256, as ``sha256sum`` prints it of the file."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _code(study: Any, path: PathLike) -> dict[str, str]:
+    """SHA-256 of the files of one's own code, by their paths from the study, so that a project can be moved."""
+    beside = Path(path).absolute().parent.resolve()
+    found = fingerprints_of_code(study.problems, study.method)
+    return {
+        (file.relative_to(beside) if file.is_relative_to(beside) else file).as_posix(): value
+        for file, value in found.items()
+    }
+
+
+def _require_code(where: str, details: Details, now: dict[str, str]) -> None:
+    """Refuse other models than those that the draws so far are of."""
+    was = details.code
+    for name in sorted(was | now) if was else ():
+        if was.get(name) != now.get(name):
+            got = "one that was changed" if name in was and name in now else "one that is gone"
+            got = got if name in was else "one that is new"
+            remedy = "restore it, or begin a new run: draws of two models must not be mixed"
+            raise RefusedRun(where, f"the code '{name}' as it was", got, remedy)
 
 
 def _require_data(where: str, details: Details) -> None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from vibayes.atomic_write import remove_unfinished
+from vibayes.budget import LIMITED
 from vibayes.errors import InvalidInput
 from vibayes.inference import infer, listener
 from vibayes.io.posterior import write_posterior
-from vibayes.journal import Journal
+from vibayes.journal import Journal, UnwritableJournal
 from vibayes.posterior import Level, Posterior
-from vibayes.progress import INTERRUPTED, LIMITED, Progress
+from vibayes.progress import INTERRUPTED, Progress
 from vibayes.runs.details import Details, now, unwritable, write_details
 from vibayes.runs.folder import JOURNAL, LOG, POSTERIOR, Run, locked
+from vibayes.runs.interruptions import Interruptions
 from vibayes.runs.refusal import RefusedRun
 from vibayes.study import Limits
 
@@ -37,23 +41,30 @@ def identify_run(run: Run, progress: bool | Callable[[Level], None] = False, lim
         The posterior. Interrupted from the keyboard, what there was, with a note; ``run.state`` tells which.
 
     Raises:
-        RefusedRun: another process works in the folder, or it cannot be written. What was computed is kept.
+        RefusedRun: another process works in the folder, or it cannot be written, as on a full disk. What was computed
+            is kept.
         InvalidInput: the study has no answer; the run has failed.
+        KeyboardInterrupt: before there was anything to show, or while results were saved, which is done first.
     """
     with locked(run.folder):
+        remove_unfinished(run.folder)
         details = run.details
         if details.state == "done" and (limits is None or not details.message):
             return run.posterior()
         if limits is not None:
             details = replace(details, limits=asdict(limits))
-        with _journal(run, details) as journal, _log(run.folder) as log:
+        with _journal(run, details) as journal, _log(run.folder) as log, Interruptions() as interruptions:
             details = replace(details, state="begun", parts=details.parts + 1, message="")
             write_details(run.folder, details)
             log.line(f"begun, part {details.parts}: {len(journal):,} results are known")
             for note in filter(None, (*run.notes, journal.note)):
                 log.line(f"note: {note}")
             try:
-                posterior = _infer(run, _limits(run, details), journal, log, progress)
+                posterior = _infer(run, _limits(run, details), journal, log, progress, interruptions)
+            except RefusedRun:
+                raise  # nothing can be written, not even that
+            except UnwritableJournal as trouble:
+                raise unwritable(run.folder, trouble) from None
             except KeyboardInterrupt:
                 _end(run, details, journal, log, "interrupted", "before there was anything to show")
                 raise
@@ -63,6 +74,8 @@ def identify_run(run: Run, progress: bool | Callable[[Level], None] = False, lim
             ended = next((note for note in posterior.notes if note == INTERRUPTED or note.endswith(LIMITED)), "")
             posterior = _kept(run, posterior) if ended else _written(run.folder, posterior)
             _end(run, details, journal, log, "interrupted" if ended == INTERRUPTED else "done", ended)
+    if interruptions.held and ended != INTERRUPTED:
+        raise KeyboardInterrupt  # now that nothing can be lost
     return posterior
 
 
@@ -77,7 +90,9 @@ def _journal(run: Run, details: Details) -> Journal:
         raise RefusedRun(trouble.where, trouble.expected, trouble.got, trouble.remedy) from None
 
 
-def _infer(run: Run, limits: Limits, journal: Journal, log: _Log, progress: Any) -> Posterior:
+def _infer(
+    run: Run, limits: Limits, journal: Journal, log: _Log, progress: Any, interruptions: Interruptions
+) -> Posterior:
     study = run.study
     show = listener(progress, study.problems)
     write = Progress([problem.name for problem in study.problems], log)  # type: ignore[arg-type]
@@ -86,7 +101,12 @@ def _infer(run: Run, limits: Limits, journal: Journal, log: _Log, progress: Any)
         write(level)
         show(level)
 
-    both.close = getattr(show, "close", lambda: None)  # type: ignore[attr-defined]
+    def close() -> None:
+        """After the last level, whatever ended them, there is only the posterior to be made and saved."""
+        interruptions.hold()
+        getattr(show, "close", lambda: None)()
+
+    both.close = close  # type: ignore[attr-defined]
     with warnings.catch_warnings():
         shown = warnings.showwarning
 
@@ -126,22 +146,29 @@ def _end(run: Run, details: Details, journal: Journal, log: _Log, state: str, me
 
 
 class _Log:
-    """``log.txt``, a stream of lines with times; a full disk does not end a run for the sake of its log."""
+    """``log.txt``, a stream of lines with times, each of them written whole or not at all."""
 
     def __init__(self, path: Path):
+        self._folder = path.parent
         try:
-            self._file = open(path, "a", encoding="utf-8")
-        except OSError:
-            self._file = None
+            self._file = open(path, "ab", buffering=0)
+        except OSError as trouble:
+            raise unwritable(self._folder, trouble) from None
 
     def line(self, text: str) -> None:
         """Write one line."""
+        end, rest = self._file.seek(0, os.SEEK_END), f"{now()}  {text.rstrip()}\n".encode()
         try:
-            if self._file is not None:
-                self._file.write(f"{now()}  {text.rstrip()}\n")
-                self._file.flush()
-        except OSError:
-            self._file = None
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as trouble:
+            with suppress(OSError):
+                self._file.truncate(end)
+            raise unwritable(self._folder, trouble) from None
+
+    def close(self) -> None:
+        """No more lines."""
+        self._file.close()
 
     write = line
 
@@ -159,5 +186,4 @@ def _log(folder: Path):
     try:
         yield log
     finally:
-        if log._file is not None:
-            log._file.close()
+        log.close()

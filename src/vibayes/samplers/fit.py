@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vibayes.samplers.likely import recalled
 from vibayes.samplers.shapes import Candidate
 
 _STEPS = 3
@@ -141,7 +142,21 @@ def with_new(rng: np.random.Generator, candidate: Candidate, fits: Fits, count: 
 
 
 def improve(candidate: Candidate, fits: Fits) -> Fits:
-    """One step of Gauss-Newton for every fit, with the best of three dampings."""
+    """One step of Gauss-Newton for every fit, with the best of three dampings.
+
+    A journal keeps the step, for the errors that it takes are many times as large.
+    """
+
+    def compute():
+        new = _improved(candidate, fits)
+        return new.points, new.errors, new.damping, new.curvature, np.asarray(new.improved)
+
+    given = (fits.points, fits.errors, np.asarray(fits.samples), fits.damping)
+    points, errors, damping, curvature, improved = recalled(candidate, "improve", given, compute)
+    return Fits(points, errors, fits.samples, damping, curvature, float(improved))
+
+
+def _improved(candidate: Candidate, fits: Fits) -> Fits:
     points, errors, misfits = fits.points, fits.errors, fits.misfits
     (count, size), number = points.shape, np.arange(len(points))
     slopes = _slopes(candidate, fits)

@@ -8,6 +8,7 @@ of the parameter: its value is icdf(Φ(z)), Φ being the normal cumulative distr
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -163,10 +164,27 @@ def likelihoods(target: Likely, points: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(values), values, -np.inf)
 
 
-def recalled(target: Likely, kind: str, inputs: Sequence[Any], compute: Callable[[], Sequence[Any]]) -> Sequence[Any]:
-    """What a sampler computes of a target without asking it for likelihoods: from before, if the target has kept it."""
-    remember = getattr(target, "recall", None)
+def recalled(model: Any, kind: str, inputs: Sequence[Any], compute: Callable[[], Sequence[Any]]) -> Sequence[Any]:
+    """What a sampler computes of a model besides its likelihoods or distances: recalled if the model has kept it."""
+    remember = getattr(model, "recall", None)
     return compute() if remember is None else remember(kind, inputs, compute)
+
+
+def recalled_draws(
+    rng: np.random.Generator, model: Any, kind: str, inputs: Sequence[Any], compute: Callable[[], Sequence[Any]]
+) -> Sequence[Any]:
+    """The same where random numbers are drawn: the generator goes on from where it was after they had been."""
+
+    def computed() -> Sequence[Any]:
+        return *compute(), _state_of(rng)
+
+    *found, state = recalled(model, kind, (*inputs, _state_of(rng)), computed)
+    rng.bit_generator.state = json.loads(state.tobytes())
+    return found
+
+
+def _state_of(rng: np.random.Generator) -> np.ndarray:
+    return np.frombuffer(json.dumps(rng.bit_generator.state, default=int).encode(), np.uint8)
 
 
 def log_prior(points: np.ndarray) -> np.ndarray:

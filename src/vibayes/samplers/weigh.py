@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vibayes.samplers.likely import recalled_draws
 from vibayes.samplers.proposal import proposal
 from vibayes.samplers.shapes import Candidate, Draws
 
@@ -58,15 +59,22 @@ def grow(
         chosen = rng.choice(len(points), _CENTRES * candidate.size, replace=False)
         points, weights = points[chosen], weights[chosen]
     width = last[-1].width
-    source = proposal(points, weights, width)
-    found = source.draw(rng, draws)
-    found = found[candidate.allowed(found)]
-    distances = candidate.judge(found, threshold)
-    inside = distances <= threshold
-    found = found[inside]
+
+    def compute():
+        source = proposal(points, weights, width)
+        found = source.draw(rng, draws)
+        found = found[candidate.allowed(found)]
+        distances = candidate.judge(found, threshold)
+        inside = distances <= threshold
+        found = found[inside]
+        return found, -source.log_density(found), distances[inside]
+
+    # With a journal the densities are kept too, which take as long as the simulations of a small structure.
+    given = (points, weights, np.asarray([width, threshold, draws]))
+    found, log_weights, distances = recalled_draws(rng, candidate, "grow", given, compute)
     # Hardly a miss means that the density is too narrow.
     width = float(np.clip(width * np.sqrt(len(found) / draws / _WANTED), *_WIDTHS))
-    return Round(found, -source.log_density(found), distances[inside], draws, width)
+    return Round(found, log_weights, distances, draws, width)
 
 
 def settled(rounds: list[Round], count: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import jax
@@ -30,6 +30,7 @@ class Follower:
     """A structure under an excitation beside what was measured.
 
     ``weights`` are those of the squared errors, of the shape of ``measured``; where one is zero nothing was measured.
+    ``before_batch`` is called before every batch, in its thread, and ends the simulations by what it raises.
     """
 
     def __init__(
@@ -39,8 +40,9 @@ class Follower:
         measured: np.ndarray,
         weights: np.ndarray,
         method: Method | None = None,
+        before_batch: Callable[[], None] = lambda: None,
     ):
-        self.structure = structure
+        self.structure, self._before_batch = structure, before_batch
         self._drive, axes, clock, keep, _ = excite(structure, excitation, None, None)
         if axes is not None:
             raise InvalidInput("Follower.excitation", "one signal for all sets", "a batch", "give one at a time")
@@ -79,6 +81,7 @@ class Follower:
         bound_of_error, samples = jnp.asarray(float(limit)), jnp.asarray(until, jnp.int32)
 
         def follow(first: int) -> tuple[np.ndarray, ...]:
+            self._before_batch()
             last = min(first + size, count)
             chosen = np.minimum(np.arange(first, first + self._room), last - 1)
             bound = as_arrays(self.structure.bind({name: value[chosen] for name, value in values.items()}))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from vibayes.atomic_write import write_whole
 from vibayes.errors import InvalidInput
 from vibayes.simulation.status import Status
 
@@ -35,7 +36,7 @@ class EventTable:
         lines = ["time,parameter_set,element,event,mode_before,mode_after"]
         for index, row in zip(self.parameter_set, self.rows(), strict=True):
             lines.append(",".join([repr(row[0]), str(index), *row[1:]]))
-        Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_whole("EventTable.write_csv", path, ("\n".join(lines) + "\n").encode("utf-8"))
 
     def __str__(self) -> str:
         head = f"{'time':>12}  {'element':<24} {'event':<26} {'before':<14} after"
