@@ -60,13 +60,17 @@ def options(description: str | None) -> argparse.Namespace:
     """What every study accepts, and which scheme."""
     parser = parser_of(description, "two candidates, a third of the record, fewer draws")
     parser.add_argument("--published", action="store_true", help="with the published scheme instead of ours")
+    readings = (
+        "what algorithm 5 of the published scheme draws models from: their shares of the active particles, or the prior"
+    )
+    parser.add_argument("--models", choices=("population", "prior"), default="population", help=readings)
     return parser.parse_args()
 
 
 def method_of(chosen: argparse.Namespace, settings: Mapping[str, Any] = MappingProxyType({})) -> Any:
     """Ours or the published one."""
     if chosen.published:
-        return vb.ABCNestedSampling(n_s=200) if chosen.quick else vb.ABCNestedSampling()
+        return vb.ABCNestedSampling(n_s=200 if chosen.quick else 1000, models=chosen.models)
     return replace(QUICK if chosen.quick else vb.FollowAndWeigh(), **settings)
 
 
@@ -80,7 +84,9 @@ def run(case: Case, description: str | None) -> None:
     result = figures_of(posterior) | {"noise_floor": floor}
     model = posterior.selected
     if case.truth is not None and set(case.truth) == set(model.draws):
-        result["truth_in_90"] = {name: value in model.interval(name) for name, value in case.truth.items()}
+        for percent in (90, 95):
+            inside = {name: value in model.interval(name, percent / 100.0) for name, value in case.truth.items()}
+            result[f"truth_in_{percent}"] = inside
     result["mean_model_nmse"] = vb.predict(chosen.seed, model, draws=20 if chosen.quick else 200).nmse_at_mean
     if chosen.out:
         draw(posterior, case, chosen.out, chosen.seed)
@@ -96,10 +102,26 @@ def figures_of(posterior: vb.Posterior) -> dict[str, Any]:
         "probabilities": posterior.probabilities,
         "standard_errors": posterior.standard_errors,
         "threshold": posterior.threshold,
+        **regions_of(posterior),
         "posterior_mean": posterior.selected.mean(),
         "simulations": posterior.simulations,
         "seconds": posterior.seconds,
         "notes": list(posterior.notes),
+    }
+
+
+def regions_of(posterior: vb.Posterior) -> dict[str, Any]:
+    """Probabilities of numbers of regions that the record visits: whichever model, and of each model."""
+
+    def plain(found: dict[str, dict[int, float]]) -> dict[str, Any]:
+        told = {name: {str(n): p for n, p in each.items()} for name, each in found.items()}
+        return next(iter(told.values())) if len(told) == 1 else told
+
+    drawn = [model for model in posterior if len(model.weights)]
+    return {
+        "regions_visited": plain(posterior.regions_visited.probabilities),
+        "regions_visited_errors": plain(posterior.regions_visited.errors),
+        "regions_visited_by_model": {model.name: plain(model.regions_visited.probabilities) for model in drawn},
     }
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -71,22 +72,45 @@ def force_of(velocity: np.ndarray, slopes: np.ndarray, points: list[np.ndarray])
     return force
 
 
+@dataclass(frozen=True)
+class StaticMap:
+    """Force of a piecewise-linear damper over a measured velocity."""
+
+    damper: vb.PiecewiseLinearDamper
+    velocity: np.ndarray
+
+    def __call__(self, v0: np.ndarray, **values: np.ndarray) -> np.ndarray:
+        """Forces of all sets, (sets, samples)."""
+        points = [values[point] for point in self.damper.breaks]
+        return force_of(self.velocity - v0[:, None], slopes_from_left(self.damper, values), points)
+
+    def regions_visited(self, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Regions between the least and the largest velocity that was measured, (sets, regions)."""
+        points = np.array([values[point] for point in self.damper.breaks]).reshape(len(self.damper.breaks), -1)
+        low, high = ((points < end - values["v0"]).sum(axis=0) for end in (self.velocity.min(), self.velocity.max()))
+        numbers = np.arange(len(points) + 1)
+        return {"damper": (low[:, None] <= numbers) & (numbers <= high[:, None])}
+
+
 def candidate(record: vb.Record, breaks: int) -> vb.Problem:
     """A map with this many break points."""
     slopes, points = names_of("c", breaks), names_of("v", breaks)
     damper = vb.PiecewiseLinearDamper.around_zero("c0", slopes, points)
-    velocity = record.input[:, 0]
-
-    def static_map(v0, **values):
-        return force_of(velocity - v0[:, None], slopes_from_left(damper, values), [values[p] for p in points])
-
     priors = {
         "v0": VELOCITY, "c0": COEFFICIENT, **dict.fromkeys(slopes, COEFFICIENT), **dict.fromkeys(points, VELOCITY),
     }  # fmt: skip
     constraints = [vb.distinct_slopes(damper, 0.05)]
     if breaks > 1:
         constraints.append(vb.Increasing(points, slopes))
-    return vb.Problem(static_map, record, priors, NAMES[breaks], constraints, sequential=False, vectorised=True)
+    return vb.Problem(
+        StaticMap(damper, record.input[:, 0]),
+        record,
+        priors,
+        NAMES[breaks],
+        constraints,
+        sequential=False,
+        vectorised=True,
+    )
 
 
 def identify(name: str, parts: tuple[vb.Record, vb.Record], chosen: Any) -> dict[str, Any]:

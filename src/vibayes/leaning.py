@@ -1,7 +1,7 @@
 """Posteriors that lean on an end of their prior, or are cut by a constraint: there the prior decides how far they go.
 
-In shares of the prior, u = F(θ), the prior is uniform, and the density of the posterior is the marginal likelihood up to
-a factor. With p_b the shares of the posterior in B parts of the prior of equal probability, the overlap of the two is
+In shares of the prior, u = F(θ), the prior is uniform, and the density of the posterior is the marginal likelihood up
+to a factor. With p_b the shares of the posterior in B parts of the prior of equal probability, their overlap is
 Σ_b min(p_b, 1/B); where it is near one the record said nothing. Otherwise, with δ the width of the shortest interval of
 u that holds a share P of the posterior, the density at the end u = 0, as a share of the largest, is about
 
@@ -10,8 +10,8 @@ u that holds a share P of the posterior, the density at the end u = 0, as a shar
 A normal posterior has r = 0.1 where its mean is 2.1 standard deviations from the end. Beyond that less than 2 % of it
 is cut off, and the end decides nothing.
 
-An end counts where the density of the prior does not vanish towards it: F⁻¹(ε) - F⁻¹(0) grows as fast as ε. The end of a
-normal prior that is cut far out in its tail, and zero as the end of a log-normal prior, do not count.
+An end counts where the density of the prior does not vanish towards it: F⁻¹(ε) - F⁻¹(0) grows as fast as ε. The end of
+a normal prior that is cut far out in its tail, and zero as the end of a log-normal prior, do not count.
 
 A constraint is a function that says yes or no, so the posterior is moved instead: by half a standard deviation along
 each of its principal axes. Draws that then break the constraint, and break it further out as well, lie within half a

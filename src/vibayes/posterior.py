@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -17,9 +18,12 @@ from vibayes.priors import normal_scores
 from vibayes.problem import Problem
 from vibayes.samplers.likely import Sample
 from vibayes.samplers.quantiles import weighted_quantile
+from vibayes.visits import MOST, Numbers, Visits, over_models, visits
 
 _FEWEST = 50
 """Effective draws that tell how a posterior ends."""
+_VISITING = 128
+"""Draws that are simulated to see which regions they visit."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,22 @@ class ModelPosterior:
         if self.sample is not None:
             return self.sample.flat
         return np.stack([normal_scores(p, self.draws[n]) for n, p in self.problem.priors.items()], axis=1)
+
+    @cached_property
+    def visits(self) -> Visits:
+        """Regions of the elements' laws that the record visits, from at most 128 simulated draws; empty without any."""
+        if not len(self.weights):
+            return Visits()
+        count = min(_VISITING, len(self.weights), max(MOST // self.problem.record.samples, 16))
+        try:
+            return visits(self.problem, self.resampled(0, count), self.effective_draws)
+        except InvalidInput:
+            return Visits()  # draws that cannot be simulated are told of by others
+
+    @property
+    def regions_visited(self) -> Numbers:
+        """Probability of every number of regions that the record visits, by element, with Monte Carlo errors."""
+        return Numbers(self.visits.numbers(), self.visits.errors())
 
     def leanings(self) -> dict[str, Leaning]:
         """Ends of priors that posteriors lean on, by parameter: there the prior decides how far an interval goes."""
@@ -202,6 +222,15 @@ class Posterior:
         """Of the probabilities, by the name of the model."""
         return {model.name: model.standard_error for model in self.models}
 
+    @cached_property
+    def regions_visited(self) -> Numbers:
+        """Probability of every number of regions that the record visits, by element, whichever model.
+
+        A model with more regions is no more than one with fewer where a break point lies beyond the motion: this number
+        says what the record shows. Draws of every model are simulated when it is asked for first.
+        """
+        return over_models([(m.probability, m.standard_error, m.visits) for m in self.models])
+
     @property
     def simulations(self) -> int:
         """Of all models."""
@@ -255,7 +284,11 @@ class Posterior:
         for model in self.models:
             error = f" ± {model.standard_error:.2f}" if model.probability > 0 else ""
             failed = f"  ({model.failures:,} of {model.simulations:,} simulations failed)" if model.failures else ""
-            lines.append(f"  {model.name:<{width}}  {model.probability:6.3f}{error}{failed}")
+            seen = model.regions_visited.words() if model.probability > 0 else ""
+            seen = f"  regions visited: {seen}" if seen else ""
+            lines.append(f"  {model.name:<{width}}  {model.probability:6.3f}{error}{seen}{failed}")
+        if len(self.models) > 1 and (words := self.regions_visited.words()):
+            lines.append(f"regions that the record visits, whichever model: {words}")
         if any(model.probability > 0 for model in self.models):
             chosen = self.selected
             means, leans = chosen.mean(), chosen.leanings()

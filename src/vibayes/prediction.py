@@ -20,8 +20,8 @@ from vibayes.posterior import ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.record import Record
 from vibayes.simulation import realise, simulate
-from vibayes.solvers import Solver
 from vibayes.structure import Structure
+from vibayes.visits import begins
 
 _AT_ONCE = 32
 """Sets whose inputs are held in memory."""
@@ -132,9 +132,9 @@ def predict(
         outputs, message = _under_new_inputs(jax.random.fold_in(key, 1), problem, shown, together), ""
         outputs[-1] = np.nan
     elif isinstance(problem.model, Structure):
-        begins = _begins(problem, together) if record is None else {}
+        learnt = begins(problem, together) if record is None else {}
         signal = Sampled(shown.input, shown.rate, problem.hold)
-        outputs, message = _simulated(problem, signal, together, begins), ""
+        outputs, message = _simulated(problem, signal, together, learnt), ""
     else:
         outputs, message = outputs_of_function(problem)(together)
     good = np.all(np.isfinite(outputs[:-1]), axis=(1, 2))
@@ -203,19 +203,10 @@ def _under_new_inputs(key: Any, problem: Problem, record: Record, values: dict[s
     return np.concatenate(parts)
 
 
-def _begins(problem: Problem, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Displacements and velocities at the first sample, (sets, masses), where a solver has learnt them."""
-    if not isinstance(problem.filter, Solver) or not set(problem.filter.names) & set(values):
-        return {}
-    count, begins = len(next(iter(values.values()))), problem.filter.begins(len(_structure(problem).masses))
-    columns = ([np.broadcast_to(values[n] if isinstance(n, str) else n, count) for n in each] for each in begins)
-    return {name: np.stack(each, axis=1) for name, each in zip(("displacement", "velocity"), columns, strict=True)}
-
-
 def _simulated(
-    problem: Problem, signal: Sampled, values: dict[str, np.ndarray], begins: Mapping[str, np.ndarray] | None = None
+    problem: Problem, signal: Sampled, values: dict[str, np.ndarray], start: Mapping[str, np.ndarray] | None = None
 ) -> np.ndarray:
     structure = _structure(problem)
     own = {name: values[name] for name in structure.parameters}
-    rest: dict[str, Any] = dict(begins or {})
+    rest: dict[str, Any] = dict(start or {})
     return np.asarray(simulate(structure, signal, own, method=problem.method, states=False, **rest).outputs)

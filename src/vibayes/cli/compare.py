@@ -92,12 +92,16 @@ def probabilities(posteriors: Mapping[str, Any]) -> dict[tuple[str, str], float]
 
 def table(posteriors: Mapping[str, Any], shares: Mapping[tuple[str, str], float] | None) -> list[str]:
     """Lines of evidence and parameters."""
-    rows = [("run", "model", "log evidence", "in its run", "of all")]
+    rows = [("run", "model", "log evidence", "in its run", "of all", "regions visited")]
     for label, posterior in posteriors.items():
         for model in posterior:
             evidence = f"{model.log_evidence:.2f} ± {model.log_evidence_error:.2f}"
             of_all = "" if shares is None else f"{shares[label, model.name]:.3f}"
-            rows.append((label, model.name, evidence, f"{model.probability:.3f}", of_all))
+            rows.append(
+                (label, model.name, evidence, f"{model.probability:.3f}", of_all, model.regions_visited.words())
+            )
+    if not any(row[-1] for row in rows[1:]):
+        rows = [row[:-1] for row in rows]
     lines = _aligned(rows)
     for label, posterior in posteriors.items():
         for model in _with_draws(posterior):

@@ -9,6 +9,7 @@ from vibayes.cli.speech import Speech
 from vibayes.interval import PROB
 from vibayes.posterior import ModelPosterior, Posterior
 from vibayes.runs import Run, report_run
+from vibayes.visits import Numbers
 
 
 def told(run: Run, posterior: Posterior, speech: Speech, page: bool) -> None:
@@ -31,6 +32,7 @@ def results_of(posterior: Posterior) -> dict[str, Any]:
     """A posterior in numbers that JSON can hold; None for what is not known."""
     return {
         "models": [model_of(model) for model in posterior.models],
+        "regions_visited": regions_of(posterior.regions_visited),
         "threshold": number(posterior.threshold),
         "simulations": posterior.simulations,
         "seconds": round(posterior.seconds, 3),
@@ -56,6 +58,18 @@ def model_of(model: ModelPosterior) -> dict[str, Any]:
         "simulations": model.simulations,
         "failures": model.failures,
         "parameters": parameters,
+        "regions_visited": regions_of(model.regions_visited),
+    }
+
+
+def regions_of(found: Numbers) -> dict[str, Any]:
+    """Probabilities of numbers of visited regions, by element, and their standard errors; empty without regions."""
+    return {
+        name: {
+            "probabilities": {str(n): p for n, p in each.items()},
+            "standard_errors": {str(n): e for n, e in found.errors[name].items()},
+        }
+        for name, each in found.probabilities.items()
     }
 
 

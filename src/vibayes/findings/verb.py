@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vibayes.errors import InvalidInput
-from vibayes.findings import comparison, coverage, draws, learning, reach, run, whiteness
+from vibayes.findings import comparison, coverage, draws, learning, reach, regions, run, whiteness
 from vibayes.findings.finding import Finding
 from vibayes.findings.residuals import Residuals, residuals_of
 from vibayes.posterior import ModelPosterior, Posterior
@@ -60,6 +60,7 @@ def diagnose(
     model = chosen(posterior)
     if model is not None:
         found += [*draws.of_sample(model), *learning.of_priors(model), *learning.of_ridges(model)]
+        found += regions.of_visits(model)
         found += _of_record(model, prediction, residuals)
     return tuple(sorted(found, key=lambda finding: -finding.rank))
 

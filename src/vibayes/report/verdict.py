@@ -44,10 +44,14 @@ def _sentence(posterior: Posterior) -> str:
     if len(posterior.models) == 1:
         explains = f" It explains the record{within}." if within else ""
         return f"The model {name} was fitted to the record; there was no other to compare it with.{explains}"
+    seen = posterior.regions_visited.words()
+    seen = (
+        f" Regions that the record visits, whichever model, with their probabilities: {escape(seen)}." if seen else ""
+    )
     sentence = f"The most probable model is {name}, with probability {probability(first)}"
     if not others:
-        return f"{sentence}: no other explains the record{within}."
-    return f"{sentence}; next comes {escape(others[0].name)} with {probability(others[0])}."
+        return f"{sentence}: no other explains the record{within}.{seen}"
+    return f"{sentence}; next comes {escape(others[0].name)} with {probability(others[0])}.{seen}"
 
 
 def parameters(model: ModelPosterior, units: Mapping[str, str], prob: float) -> str:
@@ -95,11 +99,14 @@ def _finding(finding: Finding) -> str:
 def models(posterior: Posterior) -> str:
     """Table of all models."""
     head = ("model", "probability", "log evidence", "unknowns", "effective draws", "simulations", "of these failed")
+    seen = [m.regions_visited.words() for m in posterior]
+    head = (*head, "regions visited") if any(seen) else head
     rows = []
-    for m in posterior:
+    for m, visited in zip(posterior, seen, strict=True):
         error = f" ± {number(m.log_evidence_error, 2)}" if np.isfinite(m.log_evidence) else ""
         rows.append(
             (m.name, probability(m), number(m.log_evidence) + error, str(len(m.problem.parameters)),
-             f"{m.effective_draws:,.0f}", f"{m.simulations:,}", f"{m.failures:,}")
+             f"{m.effective_draws:,.0f}", f"{m.simulations:,}", f"{m.failures:,}",
+             *([visited or "–"] if any(seen) else []))
         )  # fmt: skip
     return table("Models that were compared", head, rows)

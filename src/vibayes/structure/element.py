@@ -75,6 +75,8 @@ class Element(eqx.Module):
     """True when a mode can hold the velocity at zero with whatever force that takes (dry friction)."""
     needs_events: ClassVar[bool] = False
     """True when the law has memory that only events update, so that it cannot be run without locating them."""
+    ordered: ClassVar[bool] = False
+    """True when modes are numbered along the deformation or its rate: a motion enters all between two of them."""
     simpler_at: ClassVar[Mapping[str, tuple[float, ...]]] = {}
     """Known values of a field, as of an exponent, that make the law simpler: the simulator is compiled for them."""
 
@@ -82,6 +84,15 @@ class Element(eqx.Module):
     def modes(self) -> tuple[str, ...]:
         """Names of the modes; a single nameless mode by default."""
         return ("only",)
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """For every mode the name of the region that it belongs to; by default each mode is one.
+
+        A motion visits a region or does not, and what it does not visit the record cannot tell (`vibayes.visits`).
+        Modes of one name are one region; a law whose modes are a matter of computation alone has none, ``()``.
+        """
+        return self.modes if len(self.modes) > 1 else ()
 
     @property
     def linear(self) -> bool:

@@ -147,6 +147,11 @@ class BilinearHysteresisFlow(Element):
         """The four modes of the literature."""
         return ("I", "II", "III", "IV")
 
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """Elastic, or on one of the envelopes."""
+        return ("elastic", "yielding back", "elastic", "yielding on")
+
     def start(self, deformation: Scalar | None = None) -> tuple[Scalar, ...]:
         """The virgin elastic line, or the one through a point of the envelope."""
         x, y = 0.0 if deformation is None else deformation, self.yield_displacement

@@ -33,6 +33,7 @@ class _PiecewiseLinear(Element):
     intercepts: tuple[Scalar, ...] | None = None
     centred: bool = eqx.field(static=True, default=False)
     affine = True
+    ordered = True
 
     def __check_init__(self):
         if len(self.slopes) != len(self.breaks) + 1:
@@ -70,6 +71,14 @@ class _PiecewiseLinear(Element):
     def modes(self) -> tuple[str, ...]:
         """Regions from left to right."""
         return tuple(f"region {i + 1}" for i in range(len(self.slopes)))
+
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """As the modes, one region included; a stop that is free on one side is open there, and closed on the other."""
+        free = [isinstance(slope, int | float) and slope == 0.0 for slope in self.slopes]
+        if len(free) == 2 and sum(free) == 1 and not self.centred:
+            return ("open", "closed") if free[0] else ("closed", "open")
+        return self.modes
 
     def prepare(self) -> Element:
         """Slopes from left to right and intercepts of the regions, computed once."""

@@ -62,6 +62,11 @@ class RambergOsgood(Element):
         """On the skeleton or on a branch, moving in either direction."""
         return ("skeleton on", "skeleton back", "branch on", "branch back")
 
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """None: it yields a little at any force."""
+        return ()
+
     def start(self, deformation: Scalar | None = None) -> tuple[Scalar, ...]:
         """Virgin, or on the skeleton after a slow first loading."""
         return (0.0,) * len(self.states) if deformation is None else slow_loading(self, deformation)

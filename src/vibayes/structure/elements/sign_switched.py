@@ -29,6 +29,11 @@ class SignSwitched(Element):
         """Signs of velocity and hysteretic state."""
         return ("v+ z+", "v+ z-", "v- z+", "v- z-")
 
+    @property
+    def regions(self) -> tuple[str, ...]:
+        """None: the law is smooth but for the signs of its arguments."""
+        return ()
+
     @abstractmethod
     def located(self) -> tuple[bool, bool]:
         """Whether v = 0 and z = 0 are events."""
