@@ -9,6 +9,10 @@ from vibayes.compilation import keep_compiled_programs  # noqa: E402
 
 keep_compiled_programs()
 
+from vibayes.forking import notice_forks  # noqa: E402
+
+notice_forks()
+
 from vibayes import (  # noqa: E402
     backbone,
     conditioning,

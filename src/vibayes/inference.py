@@ -16,6 +16,7 @@ from vibayes.budget import LIMITED, Budget
 from vibayes.candidates import ProblemCandidate
 from vibayes.errors import InvalidInput
 from vibayes.fingerprint import fingerprint
+from vibayes.forking import require_unforked
 from vibayes.journal import Journal, Recall, always_computed
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
@@ -74,6 +75,7 @@ def infer(
         >>> posterior.selected.name, 0.7 in posterior["decay"].interval("rate")
         ('decay', True)
     """
+    require_unforked("infer")
     problems = _require_problems(problems)
     likely = any(problem.likely for problem in problems)
     if method is None:

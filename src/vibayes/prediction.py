@@ -14,6 +14,7 @@ from vibayes.distance import NMSE
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Sampled
 from vibayes.excitation.concrete import as_key
+from vibayes.forking import require_unforked
 from vibayes.interval import PROB, tails
 from vibayes.judging import outputs_of_function
 from vibayes.posterior import ModelPosterior, Posterior
@@ -119,6 +120,7 @@ def predict(
         >>> prediction.outputs.shape, prediction.nmse < 1.0
         ((50, 40, 1), True)
     """
+    require_unforked("predict")
     model = _require_model(posterior)
     if not (isinstance(draws, int) and draws > 0):
         raise InvalidInput("predict.draws", "a positive whole number", repr(draws), "leave it out for 200")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vibayes.budget import Budget
+from vibayes.budget import Budget, LimitReached
 from vibayes.errors import IdentifiabilityWarning
 from vibayes.identifiability import doubts, unfelt
 from vibayes.journal import Journal, Recall
@@ -61,7 +61,7 @@ def followed(
 ) -> Posterior:
     """The stages of a run for each target, and the posterior of what they give."""
     doubted, guessed = (
-        [said if len(targets) == 1 else f"{t.name}: {said}" for t in targets for said in ask(t)]
+        [said if len(targets) == 1 else f"{t.name}: {said}" for t in targets for said in _in_time(ask, t)]
         for ask in (doubts, unfelt)
     )
     for said in (*doubted, *guessed):
@@ -77,6 +77,14 @@ def followed(
     trace, ended = watched(levels(), show, spent)
     posterior = _posterior(targets, samples, trace, elapsed(), ended)
     return replace(posterior, notes=(*posterior.notes, *doubted))
+
+
+def _in_time(ask: Callable[[ProblemTarget], Sequence[str]], target: ProblemTarget) -> Sequence[str]:
+    """What is said of a target; nothing if the time of the run is over before that."""
+    try:
+        return ask(target)
+    except LimitReached:
+        return ()
 
 
 def _level(stage: Stage, targets, samples, number: int, seconds: float) -> Level:

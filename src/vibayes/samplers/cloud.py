@@ -4,6 +4,7 @@ Gaussian as wide as the neighbourhood of the point, and with some probability a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -33,8 +34,8 @@ class Cloud(NamedTuple):
         steps = rng.normal(size=(count, self.centres.shape[1])) * rng.choice(SCALES, count, p=SHARES)[:, None]
         return (self.centres[which] + np.einsum("nij,nj->ni", self.shapes[which], steps)) @ self.frame.T
 
-    def log_density(self, points: np.ndarray) -> np.ndarray:
-        """Logarithm of the density."""
+    def log_density(self, points: np.ndarray, before_rows: Callable[[], None] = lambda: None) -> np.ndarray:
+        """Logarithm of the density; something else may be done before each of its parts."""
         count, size = self.centres.shape
         inverses = np.linalg.inv(self.shapes)
         flat = inverses.reshape(count * size, size).T
@@ -44,6 +45,7 @@ class Cloud(NamedTuple):
         rounded = np.linalg.solve(self.frame, points.T).T
         answer = np.empty(len(points))
         for first in range(0, len(points), _ROWS):
+            before_rows()
             rows = rounded[first : first + _ROWS]
             squares = ((rows @ flat - origin) ** 2).reshape(len(rows), count, size).sum(axis=2)
             terms = [np.log(p / s**size) - 0.5 * squares / s**2 for s, p in zip(SCALES, SHARES, strict=True)]

@@ -170,6 +170,12 @@ def recalled(model: Any, kind: str, inputs: Sequence[Any], compute: Callable[[],
     return compute() if remember is None else remember(kind, inputs, compute)
 
 
+def between_batches(model: Any) -> Callable[[], None]:
+    """What a sampler calls now and then in computations of its own that may take long: it ends a run at its limit."""
+    budget = getattr(model, "budget", None)
+    return (lambda: None) if budget is None else budget.require_time
+
+
 def recalled_draws(
     rng: np.random.Generator, model: Any, kind: str, inputs: Sequence[Any], compute: Callable[[], Sequence[Any]]
 ) -> Sequence[Any]:

@@ -6,6 +6,7 @@ straight (`chart`), and in these a mixture of Gaussians around its points (`clou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -36,11 +37,11 @@ class Proposal(NamedTuple):
         drawn = [c.points(k.draw(rng, n)) for (c, k), n in zip(self.pieces, counts, strict=True)]
         return np.concatenate(drawn)
 
-    def log_density(self, points: np.ndarray) -> np.ndarray:
-        """Logarithm of the density."""
+    def log_density(self, points: np.ndarray, before_rows: Callable[[], None] = lambda: None) -> np.ndarray:
+        """Logarithm of the density; something else may be done before each of its parts."""
         if not len(points):
             return np.empty(0)
-        logs = [k.log_density(c.straight(points)) - c.log_volume for c, k in self.pieces]
+        logs = [k.log_density(c.straight(points), before_rows) - c.log_volume for c, k in self.pieces]
         return np.logaddexp.reduce(np.array(logs) + np.log(self.shares)[:, None], axis=0)
 
 

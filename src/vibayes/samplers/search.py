@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vibayes.samplers.cloud import cloud
+from vibayes.samplers.likely import between_batches
 from vibayes.samplers.quantiles import weighted_quantile
 from vibayes.samplers.shapes import Candidate
 
@@ -88,7 +89,7 @@ def descend(
     acceptance = max(float(inside.mean()) if len(inside) else 0.0, 1.0 / _MOST_DRAWS)
     points, distances = points[inside], distances[inside]
     starved = len(points) < fewest
-    log_weights = -source.log_density(points)
+    log_weights = -source.log_density(points, between_batches(candidate))
     weights = np.exp(log_weights - log_weights.max(initial=-np.inf))
     # The best are never lost; and where too few new ones are found, none of the old are.
     kept = alive[np.argsort(population.distances[alive])][: None if starved else fewest]

@@ -13,13 +13,14 @@ in proportion to its prior probability times its mass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from vibayes.samplers.ellipsoids import moments
+from vibayes.samplers.likely import between_batches
 from vibayes.samplers.quantiles import weighted_quantile
 from vibayes.samplers.rejection import (
     Found,
@@ -104,7 +105,10 @@ class ABCSMC:
                 ended = self._short(f"less than {self.min_acceptance:.2g} of the draws are within {following:.4g}")
                 break
             found, threshold, number = trial, following, number + 1
-            densities = [k.log_density(p) if k else np.empty(0) for k, p in zip(kernels, found.points, strict=True)]
+            densities = [
+                k.log_density(p, between_batches(c)) if k else np.empty(0)
+                for k, p, c in zip(kernels, found.points, candidates, strict=True)
+            ]
             draws = tuple(weighed(found, densities))
         yield _snapshot("done", candidates, threshold, found, draws, self._note(threshold, ended))
 
@@ -143,12 +147,13 @@ class _Kernel(NamedTuple):
         chosen = self.centres[rng.choice(len(self.centres), count, p=self.shares)]
         return chosen + rng.normal(size=chosen.shape) @ self.factor.T
 
-    def log_density(self, points: np.ndarray) -> np.ndarray:
+    def log_density(self, points: np.ndarray, before_rows: Callable[[], None]) -> np.ndarray:
         size = self.centres.shape[1]
         centres = np.linalg.solve(self.factor, self.centres.T).T
         rounded = np.linalg.solve(self.factor, points.T).T
         answer = np.empty(len(points))
         for first in range(0, len(points), _ROWS):
+            before_rows()
             rows = rounded[first : first + _ROWS]
             exponents = -0.5 * np.sum((rows[:, None] - centres) ** 2, axis=2) + np.log(self.shares)
             top = exponents.max(axis=1)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vibayes.samplers.likely import recalled_draws
+from vibayes.samplers.likely import between_batches, recalled_draws
 from vibayes.samplers.proposal import proposal
 from vibayes.samplers.shapes import Candidate, Draws
 
@@ -67,7 +67,7 @@ def grow(
         distances = candidate.judge(found, threshold)
         inside = distances <= threshold
         found = found[inside]
-        return found, -source.log_density(found), distances[inside]
+        return found, -source.log_density(found, between_batches(candidate)), distances[inside]
 
     # With a journal the densities are kept too, which take as long as the simulations of a small structure.
     given = (points, weights, np.asarray([width, threshold, draws]))
