@@ -33,12 +33,13 @@ def structure():
     return vb.Structure.single_dof(1.0, members, sensors=[vb.Displacement("mass")])
 
 
-def read_study(path, beside=None):
+def read_study(path, beside=None, data=None):
     """A study whose text is the name of a data file and that of a run folder."""
     beside = Path(path).parent if beside is None else Path(beside)
     text = Path(path).read_text()
-    data, output = text.split()
-    record = vb.read_record(beside / data, input="force", output="x", rate=RATE)
+    name, output = text.split()
+    data = beside / name if data is None else data
+    record = vb.read_record(data, input="force", output="x", rate=RATE)
     problem = vb.Problem(structure(), record, {"k": vb.LogUniform(5.0, 200.0)}, "spring")
     return Study(
         Path(path),
@@ -46,7 +47,7 @@ def read_study(path, beside=None):
         "spring",
         1,
         beside / output,
-        (beside / data,),
+        (data,),
         record,
         (problem,),
         vb.ABCRejection(threshold=120.0, particles=30),
@@ -207,7 +208,9 @@ def test_the_commands_of_the_page_on_runs_work(folder, tmp_path, monkeypatch, ca
     lines = [
         line for line in shown.of_the_tool("docs/runs.md") if line not in shown.of_the_tool("docs/getting-started.md")
     ]
-    assert len(lines) == 3
+    Path("archive").mkdir()
+    shutil.copy(folder / "data.csv", "archive")
+    assert len(lines) == 4
     for line in lines:
         assert run(shlex.split(line)) == 0, f"vibayes {line}\n{capsys.readouterr().err}"
 

@@ -23,11 +23,11 @@ TIME = np.linspace(0.0, 1.0, 30)
 METHOD = vb.ABCSMC(particles=40, threshold=15.0)
 
 
-def read_study(path, beside=None):
+def read_study(path, beside=None, data=None):
     """A study whose text is the name of a data file."""
     beside = Path(path).parent if beside is None else Path(beside)
     text = Path(path).read_text()
-    file = beside / text.strip()
+    file = beside / text.strip() if data is None else data
     record = vb.Record.from_arrays(rate=29.0, output={"y": np.loadtxt(file)})
     level, slope = vb.Uniform(-2.0, 2.0), vb.Normal(0.0, 1.0)
     problems = (
@@ -74,13 +74,14 @@ def test_a_run_leaves_a_folder_that_tells_all_of_it(study):
     assert run.state == "begun" and run.folder == study.output
     posterior = identify_run(run)
     told = json.loads((run.folder / "run.json").read_text())
-    assert told["state"] == "done" and told["format"] == 1 and told["seed"] == 3 and told["title"] == "lines"
+    assert told["state"] == "done" and told["format"] == 2 and told["seed"] == 3 and told["title"] == "lines"
     assert {"vibayes", "python", "jax", "numpy", "processor"} <= set(told["environment"])
     assert list(told["files"]) == [str(study.files[0])] and len(told["files"][str(study.files[0])]) == 64
     assert (run.folder / "study.toml").read_bytes() == study.path.read_bytes()
     assert "done" in (run.folder / "log.txt").read_text() and (run.folder / "figures").is_dir()
     assert {each.name for each in run.folder.iterdir()} <= {
-        "study.toml", "run.json", "log.txt", "journal.bin", "posterior.nc", "figures", ".lock"
+        "study.toml", "run.json", "run.copy.json", "log.txt", "journal.bin", "posterior.nc", "figures", ".lock",
+        "checksums.txt",
     }  # fmt: skip
     again = open_run(run.folder)
     assert draws(again.posterior()) == draws(posterior) and again.notes == ()
@@ -182,8 +183,8 @@ def test_what_is_no_run_or_of_a_newer_format_or_damaged_is_refused(study, tmp_pa
         open_run(tmp_path)
     file = begin_run(study).folder / "run.json"
     told = json.loads(file.read_text())
-    file.write_text(json.dumps(told | {"format": 2, "new": 0}))
-    with pytest.raises(RefusedRun, match="format 1, got format 2; update vibayes"):
+    file.write_text(json.dumps(told | {"format": 3, "new": 0}))
+    with pytest.raises(RefusedRun, match="format 2, got format 3; update vibayes"):
         open_run(file.parent)
     for bad in ("", "{", "[]", "{}", json.dumps(told | {"state": "odd"}), json.dumps(told | {"format": "1"}),
                 json.dumps({k: v for k, v in told.items() if k != "seed"}), "\udce4"):  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,6 +28,7 @@ def check(
 
     Example: vibayes check test07.toml
     """
+    from vibayes.runs.rehearsal import rehearse
     from vibayes.study import read_study
     from vibayes.study.doubts import all_doubts
     from vibayes.study.prior_responses import prior_responses
@@ -37,6 +39,8 @@ def check(
     for problem in read.problems:
         speech.say(f"  model     {problem.name}: {', '.join(problem.parameters)}")
     speech.say(f"  method    {_method_of(read)}, seed {read.seed}")
+    with tempfile.TemporaryDirectory() as place:
+        rehearse(read.problems, Path(place))
     priors = [prior_responses(read.seed, problem, draws) for problem in read.problems]
     doubts = all_doubts(read.seed, read.record, priors)
     for doubt in doubts:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from vibayes.cli.speech import Json, Quiet, Speech
+from vibayes.cli.speech import Data, Json, Quiet, Speech
 from vibayes.interval import PROB
 
 
@@ -34,6 +34,7 @@ def predict(
     ] = None,
     figure: Annotated[bool, typer.Option(help="Draw it, beside the record.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    data: Data = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -48,6 +49,7 @@ def predict(
     from vibayes.io import write_record
     from vibayes.prediction import predict as predicted
     from vibayes.runs import open_run
+    from vibayes.runs.checksums import keep_checksums
 
     target = run / f"prediction-{'data' if file is None else file.stem}.csv" if out is None else out
     picture = target.with_suffix(".png")
@@ -55,7 +57,7 @@ def predict(
         if path.exists() and not force:
             raise InvalidInput("vibayes predict", "a new file", f"'{path}'", "add --force to replace it, or use --out")
     speech = Speech(quiet, json)
-    posterior = open_run(run).posterior()
+    posterior = open_run(run, data).posterior()
     chosen = posterior[model] if model else posterior.selected
     record = None if file is None else new_record(file, chosen.problem.motions, inputs, outputs, time, rate)
     found = predicted(seed, chosen, record, draws)
@@ -72,6 +74,7 @@ def predict(
         from vibayes.report.overlay import figure_of_predictions
 
         speech.say(f"         {save(figure_of_predictions({chosen.name: found}, prob=prob), picture)}")
+    keep_checksums(run, target, *([picture] if figure else []))
     speech.result({
         "model": chosen.name, "draws": found.outputs.shape[0], "failures": found.failures, "record": str(target),
         "figure": str(picture) if figure else None, "nmse": found.nmse if compared else None,

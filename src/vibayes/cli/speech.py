@@ -6,12 +6,17 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but warnings and errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+
+Data = Annotated[
+    Path | None, typer.Option("--data", help="Data file of the run, or its folder, if it is not where it was.")
+]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from vibayes.errors import InvalidInput
 from vibayes.io.packages import package
+from vibayes.io.stored_names import stored_name, stored_text
 from vibayes.naming import nearest
 from vibayes.posterior import ModelPosterior
 from vibayes.priors import normal_scores
@@ -21,6 +22,8 @@ _NUMBERS = (
 _WORDS = "first_failure", "note"
 _PRIOR = 1000
 """Draws of the prior, for pictures."""
+_ESCAPED = {"names": "percent-encoded"}
+"""Mark of groups whose variables have the names that `stored_name` gives."""
 
 
 def to_arviz(model: ModelPosterior) -> Any:
@@ -28,6 +31,9 @@ def to_arviz(model: ModelPosterior) -> Any:
 
     ArviZ takes all draws for equally likely. Where they are not, the group ``posterior`` is drawn from them anew, in
     proportion to their weights, and ``weighted_posterior`` has them as they are.
+
+    Parameters and channels keep their names, but for what a netCDF file cannot hold: ``rig/acc`` becomes ``rig%2Facc``,
+    ``draw`` becomes ``%64raw``, and the attribute ``long_name`` has the name as it was.
 
     Args:
         model: as ``posterior.selected``.
@@ -57,17 +63,29 @@ def to_arviz(model: ModelPosterior) -> Any:
 def from_arviz(data: Any, problem: Problem) -> ModelPosterior:
     """The model that `to_arviz` made, or draws of another program, with the problem they belong to.
 
+    Nothing tells whether such draws are as they were computed: files of ArviZ have no checksum, unlike those of
+    `write_posterior`.
+
     Args:
         data: an ``arviz.InferenceData``, or anything whose groups are read alike.
         problem: as it was posed; the parameters of ``data`` must be its own.
 
     Returns:
         The model. What ``data`` does not tell, as the evidence of another program's draws, is NaN.
+
+    Raises:
+        InvalidInput: there are no draws of the unknowns of the problem, or they have other dimensions than ArviZ has.
     """
     groups = {name: data[name] for name in ("posterior", "weighted_posterior", "sample_stats") if _has(data, name)}
     if "posterior" not in groups:
         raise InvalidInput("from_arviz.data", "a group 'posterior'", "none", "give an InferenceData with draws")
-    return model_of(groups, problem, "from_arviz.data")
+    try:
+        return model_of(groups, problem, "from_arviz.data")
+    except InvalidInput:
+        raise
+    except Exception as trouble:  # anything may be wrong with what others wrote
+        got, remedy = f"{type(trouble).__name__}: {trouble}", "give groups as ArviZ has them"
+        raise InvalidInput("from_arviz.data", "draws with the dimensions chain and draw", got, remedy) from None
 
 
 def datasets(model: ModelPosterior) -> dict[str, Any]:
@@ -78,29 +96,33 @@ def datasets(model: ModelPosterior) -> dict[str, Any]:
     equal = count == 0 or bool(np.all(model.weights == model.weights[0]))
     numbers = {name: getattr(model, name, getattr(sample, name, None)) for name in _NUMBERS}
     words = {name: getattr(model, name, getattr(sample, name, None)) for name in _WORDS}
+    words = {name: value if value is None else stored_text(str(value)) for name, value in words.items()}
     attributes: dict[str, Any] = {name: value for name, value in (numbers | words).items() if value is not None}
-    attributes |= {"model": model.name, "inference_library": "vibayes", "sampled": int(sample is not None)}
+    common = {"inference_library": "vibayes", "model": stored_text(model.name), **_ESCAPED}
+    attributes |= {**common, "sampled": int(sample is not None)}
     if sample is not None and sample.maximum is not None:
         attributes["maximum"] = sample.maximum
 
     def drawn(values):
-        split = {name: (("chain", "draw"), np.reshape(value, (chains, -1))) for name, value in values.items()}
+        split = _stored(("chain", "draw"), {name: np.reshape(each, (chains, -1)) for name, each in values.items()})
         coordinates = {"chain": np.arange(chains), "draw": np.arange(count // chains)}
-        return xarray.Dataset(split, coordinates, {"inference_library": "vibayes", "model": model.name})
+        return xarray.Dataset(split, coordinates, common)
 
     draws = model.draws if equal else model.resampled(0, count)
     told = {name: getattr(model, f"{name}s") for name in ("log_likelihood", "distance")}
     stats = {name: value for name, value in told.items() if len(value) == count > 0} | {"weight": model.weights}
     shares = np.random.default_rng(0).random(_PRIOR)
-    prior = {n: (("chain", "draw"), np.asarray(p.icdf(shares))[None]) for n, p in problem.priors.items()}
+    prior = {name: np.asarray(each.icdf(shares))[None] for name, each in problem.priors.items()}
     record = problem.record
     along, places = ("point", np.arange(record.samples)) if problem.of_backbones else ("time", problem.motions.times)
-    seen = {name: ((along,), record.output[:, i]) for i, name in enumerate(record.output_names)}
+    seen = {name: record.output[:, i] for i, name in enumerate(record.output_names)}
     groups = {
         "posterior": drawn(draws),
         "sample_stats": drawn(stats).assign_attrs(attributes),
-        "prior": xarray.Dataset(prior, {"chain": [0], "draw": np.arange(_PRIOR)}),
-        "observed_data": xarray.Dataset(seen, {along: places}),
+        "prior": xarray.Dataset(
+            _stored(("chain", "draw"), prior), {"chain": [0], "draw": np.arange(_PRIOR)}, dict(_ESCAPED)
+        ),
+        "observed_data": xarray.Dataset(_stored((along,), seen), {along: places}, dict(_ESCAPED)),
     }
     return groups if equal else groups | {"weighted_posterior": drawn(model.draws)}
 
@@ -110,13 +132,14 @@ def model_of(groups: dict[str, Any], problem: Problem, where: str) -> ModelPoste
     ours = "sample_stats" in groups and groups["sample_stats"].attrs.get("inference_library") == "vibayes"
     stats = groups["sample_stats"] if ours else {}
     source = groups.get("weighted_posterior", groups["posterior"]) if ours else groups["posterior"]
-    missing = [name for name in problem.parameters if name not in source]
+    found = {name: variable(source, name) for name in problem.parameters}
+    missing = [name for name, each in found.items() if each is None]
     if missing:
         names = tuple(map(str, source))
         raise InvalidInput(
             where, f"draws of {missing[0]!r}", f"those of {', '.join(names)}", nearest(missing[0], names)
         )
-    table = {name: np.asarray(source[name].transpose("chain", "draw"), float) for name in problem.parameters}
+    table = {name: np.asarray(each.transpose("chain", "draw"), float) for name, each in found.items()}
     chains, each = next(iter(table.values())).shape
     draws = {name: values.ravel() for name, values in table.items()}
     told = dict(groups["sample_stats"].attrs) if ours else {}
@@ -157,6 +180,27 @@ def model_of(groups: dict[str, Any], problem: Problem, where: str) -> ModelPoste
         chains=chains,
         sample=sample,
     )
+
+
+def variable(group: Any, name: str) -> Any:
+    """What is stored in a group under a name; None if there is nothing.
+
+    Groups of other programs, and those of ours from before names were escaped, have it under the name itself.
+    """
+    stored = stored_name(name)
+    within = getattr(group, "data_vars", group)
+    if getattr(group, "attrs", {}).get("names") != _ESCAPED["names"] and name in within:
+        return within[name]
+    return within[stored] if stored in within else None
+
+
+def _stored(dimensions: tuple[str, ...], values: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Variables under the names they are stored by; those that had to change tell what they were."""
+    found = {}
+    for name, each in values.items():
+        stored = stored_name(name)
+        found[stored] = (dimensions, each, {} if stored == name else {"long_name": stored_text(name)})
+    return found
 
 
 def _has(data: Any, name: str) -> bool:

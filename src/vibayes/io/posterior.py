@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import io
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.io.arviz import datasets, model_of
+from vibayes.io.arviz import datasets, model_of, variable
 from vibayes.io.files import PathLike, existing_file, write_whole
 from vibayes.io.packages import package
+from vibayes.io.seal import is_whole, sealed
+from vibayes.io.stored_names import stored_name
 from vibayes.posterior import Level, Posterior
 from vibayes.problem import Problem
 
-_FORMAT = 1
+_FORMAT = 2
+"""Since 2 names are escaped, and the file ends with a checksum."""
 
 
 def write_posterior(posterior: Posterior, path: PathLike) -> None:
     """Write a posterior as netCDF, completely or not at all.
 
     Models are groups of the file by their names, each with the groups of ArviZ:
-    ``arviz.InferenceData.from_netcdf(path, base_group=name)`` reads one of them without vibayes.
+    ``arviz.InferenceData.from_netcdf(path, base_group=name)`` reads one of them without vibayes. Names that a netCDF
+    file cannot hold are escaped as in `to_arviz`. The file ends with a checksum of all that comes before.
 
     Args:
         posterior: of all models.
@@ -57,11 +63,10 @@ def write_posterior(posterior: Posterior, path: PathLike) -> None:
     }
     groups = {"/": xarray.Dataset(attrs=root)}
     for model in posterior.models:
-        groups |= {f"/{_group(model.name)}/{name}": data for name, data in datasets(model).items()}
+        groups |= {f"/{stored_name(model.name)}/{name}": data for name, data in datasets(model).items()}
     # In memory first: on a full disk HDF5 ends the process with a segmentation fault when it closes a file.
-    memory = io.BytesIO()
-    xarray.DataTree.from_dict(groups).to_netcdf(memory, engine="h5netcdf")
-    write_whole("write_posterior", path, memory.getbuffer())
+    content = bytes(xarray.DataTree.from_dict(groups).to_netcdf(engine="h5netcdf"))
+    write_whole("write_posterior", path, sealed(content))
 
 
 def read_posterior(path: PathLike, problems: Problem | Sequence[Problem]) -> Posterior:
@@ -75,40 +80,80 @@ def read_posterior(path: PathLike, problems: Problem | Sequence[Problem]) -> Pos
         The posterior, its draws to the last bit.
 
     Raises:
-        InvalidInput: the file is none of ours, is from a later version, or is of other problems.
+        InvalidInput: the file is none of ours, is damaged or was changed, is from a later version, or is of other
+            problems.
+
+    Warns:
+        UserWarning: the file is from a version that wrote no checksums, so that nothing tells whether it is whole.
     """
-    xarray = package("xarray", "read_posterior")
+    package("xarray", "read_posterior")
+    package("h5netcdf", "read_posterior")
     file = existing_file("read_posterior", path)
     posed = {each.name: each for each in ([problems] if isinstance(problems, Problem) else problems)}
     try:
-        with xarray.open_datatree(file, engine="h5netcdf") as opened:
-            tree = opened.load()
-    except (OSError, ValueError, KeyError) as trouble:
-        got = f"'{file}', which cannot be read: {trouble}"
-        raise InvalidInput("read_posterior", "a file of write_posterior", got, "check the file") from None
-    root = tree.attrs
+        content = file.read_bytes()
+        if is_whole(content) is False:
+            raise _damaged(file, "one that was damaged or changed")
+        return _posterior(*_groups(content), posed, file, is_whole(content) is None)
+    except InvalidInput:
+        raise
+    except Exception as trouble:  # a library may raise anything on bytes that nobody meant
+        got = f"'{file}', which cannot be read: {type(trouble).__name__}: {trouble}"
+        raise InvalidInput("read_posterior", "a file of write_posterior", got, _REMEDY) from None
+
+
+_REMEDY = "restore it from a copy; that of a run is rebuilt by `vibayes resume`"
+
+
+def _damaged(file: Path, got: str) -> InvalidInput:
+    return InvalidInput("read_posterior", f"'{file}' as it was written", got, _REMEDY)
+
+
+def _groups(content: bytes) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Attributes of the file, and the groups of every model, in memory."""
+    xarray = package("xarray", "read_posterior")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of libraries, on damaged files
+        with xarray.open_datatree(io.BytesIO(content), engine="h5netcdf") as opened:
+            # One by one: loading the whole tree leaves out variables that are called like a group (xarray 2026.9).
+            found = {
+                model: {name: group.to_dataset().load() for name, group in node.children.items()}
+                for model, node in opened.children.items()
+            }
+            return dict(opened.attrs), found
+
+
+def _posterior(
+    root: dict[str, Any], groups: dict[str, dict[str, Any]], posed: dict[str, Problem], file: Path, unchecked: bool
+) -> Posterior:
     version = root.get("vibayes_posterior")
     if version is None:
         got, remedy = f"'{file}', another netCDF file", "use arviz.from_netcdf and from_arviz for it"
         raise InvalidInput("read_posterior", "a file of write_posterior", got, remedy)
     if version > _FORMAT:
         raise InvalidInput("read_posterior", f"format {_FORMAT}", f"format {version}", "update vibayes")
+    if unchecked and version != 1:
+        raise _damaged(file, "one without its checksum, or with a damaged one")
+    group = _old_group if version == 1 else stored_name
     names = json.loads(root["models"])
+    if not isinstance(names, list) or not names:
+        raise ValueError("no models")
     if missing := [name for name in names if name not in posed]:
         got = ", ".join(map(repr, posed)) or "none"
         raise InvalidInput("read_posterior.problems", f"the problem {missing[0]!r}", got, "give all that were posed")
-    models = tuple(_model(tree[_group(name)], posed[name]) for name in names)
+    models = tuple(_model(groups[group(name)], posed[name]) for name in names)
     trace = tuple(_level(each) for each in json.loads(root["trace"]))
     notes = tuple(json.loads(root["notes"]))
+    if unchecked:
+        warnings.warn(f"'{file}' has no checksum, so nobody can tell whether it is whole: write it anew", stacklevel=3)
     return Posterior(models, float(root["threshold"]), trace, float(root["seconds"]), notes)
 
 
-def _model(node: Any, problem: Problem) -> Any:
-    groups = {name: child.to_dataset() for name, child in node.children.items()}
-    seen = groups["observed_data"]
+def _model(groups: dict[str, Any], problem: Problem) -> Any:
+    seen = {name: variable(groups["observed_data"], name) for name in problem.record.output_names}
     same = all(
-        name in seen and np.array_equal(seen[name], problem.record.output[:, i], equal_nan=True)
-        for i, name in enumerate(problem.record.output_names)
+        each is not None and np.array_equal(each.values, problem.record.output[:, i], equal_nan=True)
+        for i, each in enumerate(seen.values())
     )
     if not same:
         got = f"another record in the problem {problem.name!r}"
@@ -121,6 +166,6 @@ def _level(fields: dict[str, Any]) -> Level:
     return Level(**fields)
 
 
-def _group(name: str) -> str:
-    """A model's name without what separates groups."""
+def _old_group(name: str) -> str:
+    """A model's name as files of format 1 have it."""
     return name.replace("/", "∕")

@@ -1,17 +1,20 @@
 """A run folder: the study as it was, and everything that comes of it.
 
 study.toml     the study, byte for byte
-run.json       versions, seed, fingerprints of the data, state
+run.json       versions, seed, fingerprints of the data, state; and run.copy.json
 log.txt        what happened, with times
 journal.bin    what was computed so far
 posterior.nc   the result, or what there was when it was interrupted
 figures/       pictures
 report.html    the report
+checksums.txt  of what is for people: log, report, figures, predictions
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -21,17 +24,20 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from vibayes.environment import changes, environment
+from vibayes.errors import InvalidInput
 from vibayes.fingerprint import fingerprint_of_file, fingerprints_of_code
 from vibayes.io.files import PathLike, write_whole
 from vibayes.io.posterior import read_posterior
 from vibayes.posterior import Posterior
-from vibayes.runs.details import NAME, Details, now, read_details, unwritable, write_details
-from vibayes.runs.refusal import RefusedRun
+from vibayes.runs.checksums import CHECKSUMS, changed_files
+from vibayes.runs.data_files import folder_of_study, found_data
+from vibayes.runs.details import COPY, NAME, Details, details_to_restore, now, read_details, unwritable, write_details
+from vibayes.runs.refusal import LostPosterior, RefusedRun
 from vibayes.study import read_study
 
 STUDY, JOURNAL, POSTERIOR, LOG, FIGURES = "study.toml", "journal.bin", "posterior.nc", "log.txt", "figures"
 _LOCK = ".lock"
-_OURS_BEFORE = {STUDY, FIGURES, _LOCK, "check"}
+_OURS_BEFORE = {STUDY, FIGURES, _LOCK, COPY, CHECKSUMS, "check"}
 """What a run that was killed while it was being begun may have left, and the figures of `vibayes check`."""
 
 
@@ -64,16 +70,36 @@ class Run:
         """Of the folder."""
         return self.folder.name
 
+    @property
+    def lost(self) -> str:
+        """What is wrong with the posterior, if it is missing, damaged or not the one that was written last."""
+        try:
+            self.posterior()
+        except LostPosterior as trouble:
+            return trouble.got
+        return ""
+
     def posterior(self) -> Posterior:
         """The result; of a run that was interrupted, what there was.
 
         Raises:
-            RefusedRun: there is none yet.
+            LostPosterior: there is none, or it is damaged or another than the run has written.
         """
-        if not (self.folder / POSTERIOR).is_file():
-            got, remedy = f"none; the run is {self.state}", f"resume it: vibayes resume {self.folder}"
-            raise RefusedRun(f"the run '{self.folder}'", "a posterior", got, remedy)
-        return read_posterior(self.folder / POSTERIOR, self.study.problems)
+        path, details = self.folder / POSTERIOR, self.details
+        where, remedy = f"the run '{self.folder}'", f"resume it: vibayes resume {self.folder}"
+        if not path.is_file():
+            raise LostPosterior(where, "a posterior", f"none; the run is {details.state}", remedy)
+        try:
+            if details.posterior and fingerprint_of_file(path) != details.posterior:
+                got = "one that is damaged, or another than the run has written"
+                raise LostPosterior(where, "its posterior", got, f"have it rebuilt: vibayes resume {self.folder}")
+            return read_posterior(path, self.study.problems)
+        except OSError as trouble:
+            raise RefusedRun(where, f"a {POSTERIOR} that can be read", str(trouble.strerror), "check it") from None
+        except InvalidInput as trouble:
+            if details.posterior:  # as the run has written it: something else is wrong
+                raise
+            raise LostPosterior(where, "a whole posterior", trouble.got, remedy) from None
 
 
 def begin_run(study: Any, folder: PathLike | None = None) -> Run:
@@ -103,6 +129,7 @@ def begin_run(study: Any, folder: PathLike | None = None) -> Run:
         details = Details(
             study=str(Path(study.path).absolute()), study_fingerprint=fingerprint_of_text(study.text), seed=study.seed,
             files=files, environment=environment(), title=study.title, began=now(), code=_code(study, study.path),
+            folder=str(folder.absolute()),
         )  # fmt: skip
         with _gone_if_it_fails(folder):
             (folder / FIGURES).mkdir(parents=True, exist_ok=True)
@@ -131,16 +158,31 @@ def _gone_if_it_fails(folder: Path) -> Iterator[None]:
         raise
 
 
-def open_run(folder: PathLike) -> Run:
+def open_run(folder: PathLike, data: PathLike | None = None, *, restore: bool = False) -> Run:
     """The run in a folder, for its result or to resume it.
 
-    The study is the one stored in the folder. What has become of the file it was begun with does not matter.
+    The study is the one stored in the folder. What has become of the file it was begun with does not matter. Data are
+    known by their SHA-256. They are looked for where `data` says, where they lay as seen from the run folder (so that
+    all may be moved together), where they lay before, and beside the run folder.
+
+    Args:
+        folder: of the run.
+        data: the data file, or a folder that it is in, if it was moved.
+        restore: whether a damaged ``run.json`` is restored from its copy, as when a run is resumed.
 
     Raises:
         RefusedRun: the folder is no run or of a newer format; the stored study, a data file or code of one's own that
             the models are made of has changed.
+
+    Warns:
+        RuntimeWarning: the report or another file for people is not as it was written.
     """
     folder = Path(folder)
+    restored = ""
+    if restore and (copied := details_to_restore(folder)) is not None:
+        restored = f"{NAME} was damaged or missing, and was restored from {COPY}"
+        with locked(folder):
+            write_details(folder, copied)
     details = read_details(folder)
     where = f"the run '{folder}'"
     try:
@@ -148,14 +190,28 @@ def open_run(folder: PathLike) -> Run:
     except (OSError, UnicodeDecodeError) as trouble:
         raise RefusedRun(where, f"its {STUDY}", str(trouble), "restore it from a copy, or begin a new run") from None
     if fingerprint_of_text(text) != details.study_fingerprint:
-        remedy = "a run keeps to the study it was begun with: begin a new one with `vibayes identify`"
+        remedy = "a run keeps to the study it was begun with: restore it, or begin a new one with `vibayes identify`"
         raise RefusedRun(where, f"{STUDY} as it was", "one that was changed", remedy)
-    _require_data(where, details)
+    beside = folder_of_study(folder, details)
+    files = found_data(folder, details, data)
+    for path in changed_files(folder, () if details.state != "begun" else (LOG,)):
+        said = f"'{path}' is not as it was written: it is damaged, or was changed since"
+        warnings.warn(f"{said}; delete it, or have it written again", RuntimeWarning, stacklevel=2)
     found = changes(details.environment, environment())
     notes = (f"there is {', '.join(found)}: draws may differ in the last digits from those before",) if found else ()
-    study = read_study(folder / STUDY, beside=Path(details.study).parent)
-    _require_code(where, details, _code(study, details.study))
+    notes = (*((restored,) if restored else ()), *notes)
+    study = read_study(folder / STUDY, beside=beside, **_moved(files, details, beside))
+    _require_code(where, details, _code(study, beside / Path(details.study).name))
     return Run(folder, study, notes)
+
+
+def _moved(files: dict[str, Path], details: Details, beside: Path) -> dict[str, Path]:
+    """Where the data are, if not where the study says."""
+    for was, path in files.items():
+        expected = beside / os.path.relpath(was, Path(details.study).parent)
+        if path.resolve() != expected.resolve():
+            return {"data": path}
+    return {}
 
 
 @contextmanager
@@ -203,15 +259,3 @@ def _require_code(where: str, details: Details, now: dict[str, str]) -> None:
             got = got if name in was else "one that is new"
             remedy = "restore it, or begin a new run: draws of two models must not be mixed"
             raise RefusedRun(where, f"the code '{name}' as it was", got, remedy)
-
-
-def _require_data(where: str, details: Details) -> None:
-    for path, was in details.files.items():
-        try:
-            is_now = fingerprint_of_file(path)
-        except OSError as trouble:
-            remedy = "put it back where it was"
-            raise RefusedRun(where, f"the data file '{path}'", str(trouble.strerror).lower(), remedy) from None
-        if is_now != was:
-            remedy = "restore it, or begin a new run with the new data"
-            raise RefusedRun(where, f"the data file '{path}' as it was", "one that was changed", remedy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
 from collections.abc import Callable
@@ -13,15 +14,18 @@ from typing import Any
 from vibayes.atomic_write import remove_unfinished
 from vibayes.budget import LIMITED
 from vibayes.errors import InvalidInput
+from vibayes.fingerprint import fingerprint_of_file
 from vibayes.inference import infer, listener
 from vibayes.io.posterior import write_posterior
 from vibayes.journal import Journal, UnwritableJournal
 from vibayes.posterior import Level, Posterior
 from vibayes.progress import INTERRUPTED, Progress
+from vibayes.runs.checksums import keep_checksums
 from vibayes.runs.details import Details, now, unwritable, write_details
 from vibayes.runs.folder import JOURNAL, LOG, POSTERIOR, Run, locked
 from vibayes.runs.interruptions import Interruptions
-from vibayes.runs.refusal import RefusedRun
+from vibayes.runs.refusal import LostPosterior, RefusedRun
+from vibayes.runs.rehearsal import rehearse
 from vibayes.study import Limits
 
 
@@ -30,7 +34,10 @@ def identify_run(run: Run, progress: bool | Callable[[Level], None] = False, lim
 
     A run that was killed or interrupted goes on where it was: it ends with the draws of a run that was left alone, bit
     for bit, if the versions of vibayes, JAX and NumPy and the processor are the same. ``max_seconds`` counts all parts
-    together. A run that is done already is not run again, unless it ended at a limit and is given others.
+    together. A run that is done already is not run again, unless it ended at a limit and is given others. If its
+    posterior is lost or damaged, it is rebuilt from the journal.
+
+    Before anything is computed the writing of the result is tried.
 
     Args:
         run: of `begin_run` or `open_run`.
@@ -49,18 +56,29 @@ def identify_run(run: Run, progress: bool | Callable[[Level], None] = False, lim
     with locked(run.folder):
         remove_unfinished(run.folder)
         details = run.details
+        until = None
         if details.state == "done" and (limits is None or not details.message):
-            return run.posterior()
-        if limits is not None:
-            details = replace(details, limits=asdict(limits))
+            try:
+                return run.posterior()
+            except LostPosterior as trouble:
+                limits, lost = None, trouble.got
+            # It stays what it is until it is whole again. A limit of time would not end it at quite the same place.
+            until, begun = (details.levels if details.message else None), replace(details, parts=details.parts + 1)
+        else:
+            if limits is not None:
+                details = replace(details, limits=asdict(limits))
+            lost, begun = "", replace(details, state="begun", parts=details.parts + 1, message="")
+        rehearse(run.study.problems, run.folder)
         with _journal(run, details) as journal, _log(run.folder) as log, Interruptions() as interruptions:
-            details = replace(details, state="begun", parts=details.parts + 1, message="")
+            details = begun
             write_details(run.folder, details)
             log.line(f"begun, part {details.parts}: {len(journal):,} results are known")
+            if lost:
+                log.line(f"the posterior is rebuilt: expected it to be whole, got {lost}")
             for note in filter(None, (*run.notes, journal.note)):
                 log.line(f"note: {note}")
             try:
-                posterior = _infer(run, _limits(run, details), journal, log, progress, interruptions)
+                posterior = _infer(run, _limits(run, details), journal, log, progress, interruptions, until)
             except RefusedRun:
                 raise  # nothing can be written, not even that
             except UnwritableJournal as trouble:
@@ -71,8 +89,13 @@ def identify_run(run: Run, progress: bool | Callable[[Level], None] = False, lim
             except Exception as trouble:
                 _end(run, details, journal, log, "failed", f"{type(trouble).__name__}: {trouble}")
                 raise
+            if until is not None and len(posterior.trace) == until and posterior.notes[:1] == (INTERRUPTED,):
+                posterior = replace(posterior, notes=(details.message, *posterior.notes[1:]))
             ended = next((note for note in posterior.notes if note == INTERRUPTED or note.endswith(LIMITED)), "")
             posterior = _kept(run, posterior) if ended else _written(run.folder, posterior)
+            details = replace(
+                details, posterior=fingerprint_of_file(run.folder / POSTERIOR), levels=len(posterior.trace)
+            )
             _end(run, details, journal, log, "interrupted" if ended == INTERRUPTED else "done", ended)
     if interruptions.held and ended != INTERRUPTED:
         raise KeyboardInterrupt  # now that nothing can be lost
@@ -91,15 +114,25 @@ def _journal(run: Run, details: Details) -> Journal:
 
 
 def _infer(
-    run: Run, limits: Limits, journal: Journal, log: _Log, progress: Any, interruptions: Interruptions
+    run: Run,
+    limits: Limits,
+    journal: Journal,
+    log: _Log,
+    progress: Any,
+    interruptions: Interruptions,
+    until: int | None,
 ) -> Posterior:
     study = run.study
     show = listener(progress, study.problems)
     write = Progress([problem.name for problem in study.problems], log)  # type: ignore[arg-type]
 
+    levels = itertools.count(1)
+
     def both(level: Level) -> None:
         write(level)
         show(level)
+        if next(levels) == until:
+            raise KeyboardInterrupt
 
     def close() -> None:
         """After the last level, whatever ended them, there is only the posterior to be made and saved."""
@@ -123,10 +156,12 @@ def _infer(
 
 def _kept(run: Run, posterior: Posterior) -> Posterior:
     """What there is; or what there was when it ended before, if that was more."""
-    if (run.folder / POSTERIOR).is_file():
+    try:
         before = run.posterior()
         if before.simulations > posterior.simulations:
             return before
+    except LostPosterior:
+        pass
     return _written(run.folder, posterior)
 
 
@@ -143,6 +178,7 @@ def _end(run: Run, details: Details, journal: Journal, log: _Log, state: str, me
     log.line(f"{state}{f': {message}' if message else ''}")
     ended = replace(details, state=state, message=message, ended=now(), seconds=round(journal.elapsed(), 3))
     write_details(run.folder, ended)
+    keep_checksums(run.folder, run.folder / LOG)
 
 
 class _Log:

@@ -16,3 +16,7 @@ class RefusedRun(InvalidInput):
 
     exit_code = 4
     """For the shell."""
+
+
+class LostPosterior(RefusedRun):
+    """The posterior of a run is missing, damaged, or another than the run has written; `identify_run` rebuilds it."""

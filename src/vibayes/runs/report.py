@@ -6,6 +6,7 @@ from pathlib import Path
 
 from vibayes.io.files import PathLike
 from vibayes.report.write import write_report
+from vibayes.runs.checksums import keep_checksums
 from vibayes.runs.folder import FIGURES, Run
 
 REPORT = "report.html"
@@ -24,7 +25,7 @@ def report_run(run: Run, path: PathLike | None = None, *, title: str = "", figur
     Returns:
         The path of the page.
     """
-    return write_report(
+    written = write_report(
         run.posterior(),
         Path(run.folder / REPORT if path is None else path),
         title=title or run.study.title or "Identification",
@@ -33,6 +34,8 @@ def report_run(run: Run, path: PathLike | None = None, *, title: str = "", figur
         figures=run.folder / FIGURES if figures else None,
         **more,
     )
+    keep_checksums(run.folder, written, *(sorted((run.folder / FIGURES).glob("*.png")) if figures else ()))
+    return written
 
 
 def _facts(run: Run) -> dict[str, str]:

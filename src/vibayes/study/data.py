@@ -36,7 +36,7 @@ def data_of(tables: Mapping[str, Any], around: Surroundings) -> tuple[Record | B
     if table is None:
         raise InvalidInput("data", "a table that says where the data are", "none", "write [data] and file = ... below")
     table = require_table("data", table)
-    path = _file(table, around.folder)
+    path = _file(table, around.folder) if around.data is None else existing_file("data.file", around.data)
     if "frequency" in table or "amplitudes" in table:
         return _points(table, path), (path,)
     return _record(table, path, around), (path,)

@@ -30,10 +30,14 @@ _PLACE = ("between", "name")
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a table may refer to: files and modules beside the study, and elements of its structure by name."""
+    """What a table may refer to: files and modules beside the study, and elements of its structure by name.
+
+    Data that are not where the study says have their path here.
+    """
 
     folder: Path = Path()
     elements: Mapping[str, Element] = field(default_factory=dict)
+    data: Path | None = None
 
 
 def declared(

@@ -66,7 +66,7 @@ class Study:
         return f"Study({self.title!r}: {models}; {self.record.samples} samples; {method}, seed {self.seed})"
 
 
-def read_study(path: PathLike, beside: PathLike | None = None) -> Study:
+def read_study(path: PathLike, beside: PathLike | None = None, data: PathLike | None = None) -> Study:
     """Read and validate a study file.
 
     Files that it names lie beside it unless their paths say otherwise. Classes and functions that it names by import
@@ -76,6 +76,7 @@ def read_study(path: PathLike, beside: PathLike | None = None) -> Study:
         path: of the file, in TOML.
         beside: folder that names of files, modules and the output are of, for a copy that lies elsewhere; by default
             that of the file.
+        data: the data file, if it is not where the study says.
 
     Raises:
         InvalidInput: the file cannot be used; every mistake that was found is named by the path of its key.
@@ -106,18 +107,18 @@ def read_study(path: PathLike, beside: PathLike | None = None) -> Study:
     """
     path, text = read_text(path)
     try:
-        return _study(path, text, tables_of(path.name, text), Path(beside or path.parent).absolute())
+        around = Surroundings(Path(beside or path.parent).absolute(), data=None if data is None else Path(data))
+        return _study(path, text, tables_of(path.name, text), around)
     except SeveralMistakes as problem:
         raise InvalidStudy(path, problem.mistakes) from None
 
 
-def _study(path: Path, text: str, tables: Mapping[str, Any], folder: Path) -> Study:
+def _study(path: Path, text: str, tables: Mapping[str, Any], around: Surroundings) -> Study:
     found = Mistakes()
-    around = Surroundings(folder)
     found.attempt(require_known, "", tables, SECTIONS, "a section")
     title = found.attempt(_title, tables.get("title", path.stem))
     seed = found.attempt(_seed, tables.get("seed", 0))
-    output = found.attempt(_output, tables.get("output", {}), folder, path.stem)
+    output = found.attempt(_output, tables.get("output", {}), around.folder, path.stem)
     limits = found.attempt(_limits, tables.get("limits", {}))
     method = found.attempt(_method, tables.get("method"), around)
     data = found.attempt(data_of, tables, around)
