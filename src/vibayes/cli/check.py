@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from vibayes.cli.speech import Json, Quiet, Speech
+from vibayes.cli.speech import Json, Quiet, Speech, Trust, trusting
 
 if TYPE_CHECKING:
     from vibayes.study import Study
@@ -17,6 +17,7 @@ def check(
     study: Annotated[Path, typer.Argument(help="Study file.")],
     draws: Annotated[int, typer.Option(min=2, max=1000, help="Draws of the priors to simulate, per model.")] = 24,
     figures: Annotated[bool, typer.Option(help="Draw data and prior predictions into the output folder.")] = True,
+    trust: Trust = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -32,7 +33,7 @@ def check(
     from vibayes.study.prior_responses import prior_responses
 
     speech = Speech(quiet, json)
-    read = read_study(study)
+    read = read_study(study, trust=trust or ())
     speech.say(f"{read.title}\n  data      {_data_of(read)}")
     for problem in read.problems:
         speech.say(f"  model     {problem.name}: {', '.join(problem.parameters)}")
@@ -45,7 +46,7 @@ def check(
     for path in written:
         speech.say(f"  figure    {path}")
     speech.say("Sound, with warnings." if doubts else "Sound.")
-    speech.say(f"Next: vibayes identify {study}")
+    speech.say(f"Next: vibayes identify {study}{trusting(trust)}")
     models = [{"name": each.name, "parameters": each.parameters} for each in read.problems]
     speech.result({"study": study, "title": read.title, "models": models, "warnings": doubts, "figures": written})
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from vibayes.cli.speech import Json, Quiet, Speech
+from vibayes.cli.speech import Json, Quiet, Speech, Trust
 
 
 def compare(
@@ -18,6 +18,7 @@ def compare(
     figures: Annotated[bool, typer.Option(help="Draw parameters and predictions.")] = True,
     draws: Annotated[int, typer.Option(help="Of each prediction.")] = 100,
     force: Annotated[bool, typer.Option("--force", help="Replace figures that are there.")] = False,
+    trust: Trust = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -39,7 +40,7 @@ def compare(
         if figures and path.exists() and not force:
             raise InvalidInput("vibayes compare", "a new file", f"'{path}'", "add --force to replace it, or use --out")
     speech = Speech(quiet, json)
-    posteriors = {label: open_run(folder).posterior() for label, folder in labels(runs).items()}
+    posteriors = {label: open_run(folder, trust or ()).posterior() for label, folder in labels(runs).items()}
     hindrance = hindrance_to_comparison(posteriors)
     shares = None if hindrance else probabilities(posteriors)
     for line in table(posteriors, shares):

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from vibayes.cli.speech import Json, Quiet, Speech
+from vibayes.cli.speech import Json, Quiet, Speech, Trust
 
 Page = Annotated[bool, typer.Option("--report/--no-report", help="Write report.html into the folder.")]
 
@@ -21,6 +21,7 @@ def identify(
     folder: Annotated[
         Path | None, typer.Option("--folder", "-f", help="Run folder to make; by default the one the study names.")
     ] = None,
+    trust: Trust = None,
     page: Page = True,
     quiet: Quiet = False,
     json: Json = False,
@@ -36,7 +37,7 @@ def identify(
     from vibayes.study import read_study
 
     speech = Speech(quiet, json)
-    run = begin_run(read_study(study), folder)
+    run = begin_run(read_study(study, trust=trust or ()), folder)
     speech.say(f"Run folder: {run.folder}")
     work(run, speech, page)
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from vibayes.cli.speech import Json, Quiet, Speech
+from vibayes.cli.speech import Json, Quiet, Speech, Trust
 
 
 def report(
@@ -17,6 +17,7 @@ def report(
     ] = None,
     title: Annotated[str, typer.Option(help="Of the page; by default that of the study.")] = "",
     figures: Annotated[bool, typer.Option("--figures", help="Write the figures as PNG files as well.")] = False,
+    trust: Trust = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -27,6 +28,6 @@ def report(
     from vibayes.runs import open_run, report_run
 
     speech = Speech(quiet, json)
-    written = report_run(open_run(run), output, title=title, figures=figures)
+    written = report_run(open_run(run, trust or ()), output, title=title, figures=figures)
     speech.say(f"Written: {written}")
     speech.result({"report": str(written)})

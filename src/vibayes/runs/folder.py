@@ -12,7 +12,7 @@ report.html    the report
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +31,7 @@ from vibayes.study import read_study
 
 STUDY, JOURNAL, POSTERIOR, LOG, FIGURES = "study.toml", "journal.bin", "posterior.nc", "log.txt", "figures"
 _LOCK = ".lock"
+_WRITTEN = (STUDY, NAME, JOURNAL, POSTERIOR, LOG, FIGURES, "report.html")
 _OURS_BEFORE = {STUDY, FIGURES, _LOCK, "check"}
 """What a run that was killed while it was being begun may have left, and the figures of `vibayes check`."""
 
@@ -113,10 +114,14 @@ def begin_run(study: Any, folder: PathLike | None = None) -> Run:
     return Run(folder, study)
 
 
-def open_run(folder: PathLike) -> Run:
+def open_run(folder: PathLike, trust: Iterable[str] = ()) -> Run:
     """The run in a folder, for its result or to resume it.
 
     The study is the one stored in the folder. What has become of the file it was begun with does not matter.
+
+    Args:
+        folder: that `begin_run` made.
+        trust: modules that the study may import, as in `read_study`; a folder cannot vouch for itself.
 
     Raises:
         RefusedRun: the folder is no run or of a newer format, the stored study or a data file has changed.
@@ -134,7 +139,19 @@ def open_run(folder: PathLike) -> Run:
     _require_data(where, details)
     found = changes(details.environment, environment())
     notes = (f"there is {', '.join(found)}: draws may differ in the last digits from those before",) if found else ()
-    return Run(folder, read_study(folder / STUDY, beside=Path(details.study).parent), notes)
+    return Run(folder, read_study(folder / STUDY, beside=Path(details.study).parent, trust=trust), notes)
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a folder in which a file that a run writes is a link: it would be written somewhere else.
+
+    Raises:
+        RefusedRun: one of them is.
+    """
+    for name in (*_WRITTEN, _LOCK):
+        if (folder / name).is_symlink():
+            remedy = "put a file in its place, or take it away"
+            raise RefusedRun(f"the run '{folder}'", f"{name} as a file or folder", "a link to another place", remedy)
 
 
 @contextmanager
@@ -144,6 +161,7 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         RefusedRun: another process works there.
     """
+    refuse_links(folder)
     lock = FileLock(folder / _LOCK, timeout=0)
     try:
         lock.acquire()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -130,7 +131,9 @@ class _Log:
 
     def __init__(self, path: Path):
         try:
-            self._file = open(path, "a", encoding="utf-8")
+            # Never through a link that somebody put there: it would lead out of the folder.
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+            self._file = open(os.open(path, flags, 0o666), "a", encoding="utf-8")
         except OSError:
             self._file = None
 
