@@ -94,6 +94,46 @@ def whole_file(where: str, path: PathLike) -> Iterator[BinaryIO]:
         temporary.unlink(missing_ok=True)
 
 
+MARK = "vibayes"
+"""What pictures and pages of ours say of who wrote them."""
+_MARKS = (b"Software\0" + MARK.encode(), b'<meta name="generator" content="' + MARK.encode() + b'"')
+_BEGINNING = 4096
+
+
+def require_replaceable(where: str, *paths: PathLike, force: bool = False) -> None:
+    """Check that nothing of the user is lost where files are to be written.
+
+    Args:
+        where: the command to blame in the message.
+        paths: files to write. Pictures and pages that vibayes wrote are replaced by newer ones; any other file stays.
+        force: whether the user said that all may be replaced.
+
+    Raises:
+        InvalidInput: there is another file.
+
+    Examples:
+        >>> require_replaceable("vibayes report", "no_such_page.html")
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile() as file:
+        ...     try:
+        ...         require_replaceable("vibayes report", file.name)
+        ...     except InvalidInput as problem:
+        ...         problem.remedy
+        'add --force to replace it'
+    """
+    for path in map(Path, paths):
+        if not force and os.path.lexists(path) and not _ours(path):
+            raise InvalidInput(where, "a file that is not there yet", f"'{path}'", "add --force to replace it")
+
+
+def _ours(path: Path) -> bool:
+    if path.is_symlink() or not path.is_file():
+        return False
+    with open(path, "rb") as file:
+        beginning = file.read(_BEGINNING)
+    return any(mark in beginning for mark in _MARKS)
+
+
 def listed(names: list[str]) -> str:
     """The names a file offers, for a message.
 

@@ -14,6 +14,7 @@ import numpy as np
 from vibayes.accuracy import AccuracyStudy
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Analytic
+from vibayes.io.files import MARK, whole_file
 from vibayes.report.style import COLOURS, GREY, decades, legend_below, look, plain_numbers, pyplot, tidy
 from vibayes.simulation import EventTable, Solution
 
@@ -201,7 +202,9 @@ def figure_of_event_times(study: AccuracyStudy, title: str = "") -> Any:
 def save(figure: Any, path: str | Path) -> Path:
     """Write a figure as PNG (or whatever the name ends in) and close it."""
     path = Path(path)
-    figure.savefig(path, dpi=150)
+    kind = path.suffix.lstrip(".").lower() or "png"
+    with whole_file("save", path) as file:  # a picture that is there is replaced, and a link is not followed
+        figure.savefig(file, dpi=150, format=kind, metadata={"Software": MARK} if kind == "png" else None)
     pyplot().close(figure)
     return path
 

@@ -32,8 +32,6 @@ from vibayes.study import read_study
 STUDY, JOURNAL, POSTERIOR, LOG, FIGURES = "study.toml", "journal.bin", "posterior.nc", "log.txt", "figures"
 _LOCK = ".lock"
 _WRITTEN = (STUDY, NAME, JOURNAL, POSTERIOR, LOG, FIGURES, "report.html")
-_OURS_BEFORE = {STUDY, FIGURES, _LOCK, "check"}
-"""What a run that was killed while it was being begun may have left, and the figures of `vibayes check`."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +94,11 @@ def begin_run(study: Any, folder: PathLike | None = None) -> Run:
             raise RefusedRun(where, "a new folder", f"one with a run that is {state}", remedy)
         if folder.exists() and not folder.is_dir():
             raise RefusedRun(where, "a folder", "a file", "name another")
-        if folder.is_dir() and any(
-            each.name not in _OURS_BEFORE and ".tmp" not in each.name for each in folder.iterdir()
-        ):
-            raise RefusedRun(where, "an empty folder", "one with other files in it", "name another folder")
+        for each in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if not _left_by_a_beginning(each, study.text):
+                raise RefusedRun(
+                    where, "an empty folder", f"one with other files in it, as '{each.name}'", "name another folder"
+                )
         (folder / FIGURES).mkdir(parents=True, exist_ok=True)
         files = {str(Path(each).absolute()): fingerprint_of_file(each) for each in study.files}
         with locked(folder), whole_file("begin_run", folder / STUDY) as file:
@@ -140,6 +139,15 @@ def open_run(folder: PathLike, trust: Iterable[str] = ()) -> Run:
     found = changes(details.environment, environment())
     notes = (f"there is {', '.join(found)}: draws may differ in the last digits from those before",) if found else ()
     return Run(folder, read_study(folder / STUDY, beside=Path(details.study).parent, trust=trust), notes)
+
+
+def _left_by_a_beginning(path: Path, text: str) -> bool:
+    """Whether a run of this study that was killed while it was being begun left this, or `vibayes check` did."""
+    if path.name == STUDY:
+        return path.is_file() and path.read_bytes() == text.encode()
+    if path.name == FIGURES:
+        return path.is_dir() and not any(path.iterdir())
+    return path.name in (_LOCK, "check") or (path.name.startswith(".") and path.name.endswith(".tmp"))
 
 
 def refuse_links(folder: Path) -> None:

@@ -44,7 +44,7 @@ class Surroundings:
 
     folder: Path = Path()
     elements: Mapping[str, Element] = field(default_factory=dict)
-    trust: Trust = Trust()
+    trust: Trust = field(default_factory=Trust)
     importing: bool = True
     """Whether modules are imported; if not, what needs one is `Deferred`."""
 
