@@ -12,6 +12,7 @@ import numpy as np
 from vibayes.errors import InvalidInput
 from vibayes.io.arviz import datasets, model_of
 from vibayes.io.files import PathLike, existing_file, whole_file
+from vibayes.io.hdf5 import items_of, require_own
 from vibayes.io.packages import package
 from vibayes.posterior import Level, Posterior
 from vibayes.problem import Problem
@@ -77,6 +78,7 @@ def read_posterior(path: PathLike, problems: Problem | Sequence[Problem]) -> Pos
     xarray = package("xarray", "read_posterior")
     file = existing_file("read_posterior", path)
     posed = {each.name: each for each in ([problems] if isinstance(problems, Problem) else problems)}
+    require_own(f"read_posterior('{file.name}')", items_of(f"read_posterior('{file.name}')", file))
     try:
         with xarray.open_datatree(file, engine="h5netcdf") as opened:
             tree = opened.load()
