@@ -9,6 +9,8 @@ FOLDER = Path(__file__).parent.parent / "examples" / "studies"
 STUDIES = sorted(path.name for path in FOLDER.glob("*.toml"))
 LIGHT = ("piecewise.toml", "frame.toml", "simulator.toml")
 """Without a likelihood, which takes longer to set up."""
+OWN = ("flag_joint", "pendulum")
+"""Modules beside them, that readers have to trust."""
 _COLUMNS = {
     "piecewise": ("time", "force", "acceleration"),
     "output_only": ("velocity",),

@@ -33,7 +33,7 @@ def structure():
     return vb.Structure.single_dof(1.0, members, sensors=[vb.Displacement("mass")])
 
 
-def read_study(path, beside=None, data=None):
+def read_study(path, beside=None, trust=(), data=None):
     """A study whose text is the name of a data file and that of a run folder."""
     beside = Path(path).parent if beside is None else Path(beside)
     text = Path(path).read_text()
@@ -113,8 +113,8 @@ def test_an_interrupted_run_ends_with_3_and_is_resumed(folder, capsys, monkeypat
 def test_a_run_that_ended_at_its_limit_says_how_to_go_on_and_does(folder, capsys, monkeypatch):
     limited = dataclasses.replace(read_study(folder / "one.toml"), limits=Limits(max_simulations=1))
     with monkeypatch.context() as patched:
-        patched.setattr(studies, "read_study", lambda path: limited)
-        patched.setattr(folders, "read_study", lambda path, beside=None: limited)
+        patched.setattr(studies, "read_study", lambda path, trust=(): limited)
+        patched.setattr(folders, "read_study", lambda path, beside=None, trust=(): limited)
         identify(folder / "one.toml", folder / "limited", quiet=True)
         resume(folder / "limited")
         assert "as max_simulations asked: this is what there was. To go on" in capsys.readouterr().out

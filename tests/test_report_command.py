@@ -37,14 +37,28 @@ def folder(tmp_path_factory):
     )
     (place / "decays.py").write_text(SIMULATOR, encoding="utf-8")
     (place / "study.toml").write_text(STUDY, encoding="utf-8")
-    assert run(["identify", str(place / "study.toml"), "--folder", str(place / "run"), "--no-report", "-q"]) == 0
+    assert (
+        run(
+            [
+                "identify",
+                str(place / "study.toml"),
+                "--trust",
+                "decays",
+                "--folder",
+                str(place / "run"),
+                "--no-report",
+                "-q",
+            ]
+        )
+        == 0
+    )
     assert not (place / "run" / "report.html").exists()
     return place / "run"
 
 
 @pytest.mark.slow
 def test_the_page_of_a_run_tells_its_seed_files_and_versions(folder, capsys):
-    assert run(["report", str(folder), "--figures"]) == 0
+    assert run(["report", "--trust", "decays", str(folder), "--figures"]) == 0
     assert str(folder / "report.html") in capsys.readouterr().out.replace("\n", "")
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert "A storey &amp; more" in text and "data.csv" in text and "jax, when it was run" in text
@@ -52,5 +66,8 @@ def test_the_page_of_a_run_tells_its_seed_files_and_versions(folder, capsys):
 
 
 def test_file_and_title_can_be_chosen(folder, tmp_path):
-    assert run(["report", str(folder), "--output", str(tmp_path / "page.html"), "--title", "Mine"]) == 0
+    assert (
+        run(["report", "--trust", "decays", str(folder), "--output", str(tmp_path / "page.html"), "--title", "Mine"])
+        == 0
+    )
     assert "<title>Mine</title>" in (tmp_path / "page.html").read_text(encoding="utf-8")

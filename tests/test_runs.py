@@ -23,7 +23,7 @@ TIME = np.linspace(0.0, 1.0, 30)
 METHOD = vb.ABCSMC(particles=40, threshold=15.0)
 
 
-def read_study(path, beside=None, data=None):
+def read_study(path, beside=None, trust=(), data=None):
     """A study whose text is the name of a data file."""
     beside = Path(path).parent if beside is None else Path(beside)
     text = Path(path).read_text()

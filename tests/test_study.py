@@ -14,7 +14,7 @@ from vibayes.study.names import public_names
 from vibayes.study.signatures import arguments_of
 
 sys.path.insert(0, str(Path(__file__).parent))
-from example_studies import STUDIES, laid_out
+from example_studies import OWN, STUDIES, laid_out
 
 BASIS = """
 title = "A spring"
@@ -46,14 +46,14 @@ def read(folder):
     def reading(text: str):
         path = folder / "written.toml"
         path.write_bytes(text.encode() if isinstance(text, str) else text)
-        return read_study(path)
+        return read_study(path, trust=(*OWN, "broken", "odd"))
 
     return reading
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_example_is_a_study(folder, name):
-    study = read_study(folder / name)
+    study = read_study(folder / name, trust=OWN)
     assert study.problems and study.files[0].parent == folder and study.output.parent == folder
     assert study.text == (folder / name).read_text(encoding="utf-8")
 
@@ -84,7 +84,7 @@ def test_settings_reach_their_objects(folder):
 
 
 def test_objects_of_ones_own_come_from_a_file_beside_the_study(folder):
-    problem: Any = read_study(folder / "frame.toml").problems[1]
+    problem: Any = read_study(folder / "frame.toml", trust=OWN).problems[1]
     assert type(problem.model.links[2].element).__name__ == "FlagJoint"
     assert problem.distance(np.ones((2, 1)), np.zeros((2, 1))) == 50.0
     assert problem.constraints[0]({"opening": np.array([1e-4, 1e-3])}).tolist() == [False, True]
@@ -101,8 +101,8 @@ def test_a_copy_elsewhere_reads_the_files_of_where_it_was(folder, tmp_path):
     copy = tmp_path / "study.toml"
     copy.write_text((folder / "frame.toml").read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(InvalidInput, match=r"data.file"):
-        read_study(copy)
-    study = read_study(copy, beside=folder)
+        read_study(copy, trust=OWN)
+    study = read_study(copy, beside=folder, trust=OWN)
     assert study.files == (folder / "frame.csv",) and study.output.parent == folder
 
 

@@ -16,6 +16,7 @@ from vibayes.cli.app import run
 from vibayes.study import Surroundings
 from vibayes.study.simulation import _order
 from vibayes.study.study import _study
+from vibayes.study.trust import Trust
 
 sys.path.insert(0, str(Path(__file__).parent))
 from example_studies import FOLDER
@@ -47,7 +48,8 @@ def test_every_part_of_a_study_in_the_documentation_can_be_read_with_the_first(f
         tables["data"] = BLOCKS[0]["data"] | part["data"]
     if "simulation" in part:
         assert _order(part["simulation"], Surroundings(folder)).seconds == 10.0
-    assert _study(folder / "any.toml", "", tables, folder).problems
+    around = Surroundings(folder, trust=Trust(("joints",)))
+    assert _study(folder / "any.toml", "", tables, around).problems
 
 
 @pytest.mark.slow

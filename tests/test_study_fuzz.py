@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from vibayes.cli.app import run
 from vibayes.errors import InvalidInput
-from vibayes.study import Study, read_study
+from vibayes.study import Study, Surroundings, read_study
 from vibayes.study.study import SECTIONS, _study
 
 sys.path.insert(0, str(Path(__file__).parent))
-from example_studies import LIGHT, STUDIES, laid_out
+from example_studies import LIGHT, OWN, STUDIES, laid_out
 
 COUNT = int(os.environ.get("VIBAYES_FUZZ", "0")) or 300
 HEAVY = max(10, COUNT // 10)
@@ -43,7 +43,7 @@ def ends_well(folder: Path, content: bytes) -> bool:
     path.write_bytes(content)
     before = sorted(each.name for each in folder.iterdir())
     try:
-        assert isinstance(read_study(path), Study)
+        assert isinstance(read_study(path, trust=OWN), Study)
         good = True
     except InvalidInput as problem:
         assert re.match(r"\S.*: ", str(problem).splitlines()[0]) and "Traceback" not in str(problem)
@@ -134,4 +134,4 @@ VALUES = st.recursive(
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(SECTIONS, VALUES)))
 def test_tables_of_anything_are_refused_in_our_words(tables):
     with pytest.raises(InvalidInput):
-        _study(Path("any.toml"), "", tables, Path())
+        _study(Path("any.toml"), "", tables, Surroundings())

@@ -119,8 +119,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--out", default="demo_output", type=Path, help="folder for record, study, run and report")
     parser.add_argument("--seed", default=1, type=int, help="of the record and of the inference")
     parser.add_argument("--quick", action="store_true", help="a short record and few draws, to see that it works")
+    parser.add_argument("--force", action="store_true", help="replace what is in the folder under the same names")
     given = parser.parse_args(arguments)
-    out, seconds = _emptied(given.out), 3.0 if given.quick else 10.0
+    out, seconds = _emptied(given.out, given.force), 3.0 if given.quick else 10.0
     vb.write_record(simulated_record(given.seed, seconds), out / DATA)
     write_whole("vibayes demo", out / STUDY, study_text(given.seed, given.quick).encode("utf-8"))
     print(f"A mass on a spring of unknown law, {seconds:g} s of force and acceleration. Which law is it?", flush=True)
@@ -137,10 +138,16 @@ def main(arguments: list[str] | None = None) -> None:
     )
 
 
-def _emptied(out: Path) -> Path:
+def _emptied(out: Path, force: bool) -> Path:
     """The folder, without an earlier demonstration; what else is in it stays."""
     try:
         out.mkdir(parents=True, exist_ok=True)
+        first = _HEAD.partition("\n")[0]
+        ours = (out / STUDY).is_file() and (out / STUDY).read_text(encoding="utf-8", errors="replace").startswith(first)
+        there = [] if ours or force else [name for name in (STUDY, DATA, RUN) if (out / name).exists()]
+        if there:
+            remedy = "name another folder with --out, or add --force to replace it"
+            raise InvalidInput("vibayes demo", "a folder for the demonstration", f"'{out / there[0]}' in it", remedy)
         if (out / RUN / "run.json").is_file():
             shutil.rmtree(out / RUN)
     except OSError as trouble:

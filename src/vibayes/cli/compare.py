@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from vibayes.cli.speech import Data, Json, Quiet, Speech
+from vibayes.cli.speech import Data, Json, Quiet, Speech, Trust
 
 
 def compare(
@@ -19,6 +19,7 @@ def compare(
     draws: Annotated[int, typer.Option(help="Of each prediction.")] = 100,
     force: Annotated[bool, typer.Option("--force", help="Replace figures that are there.")] = False,
     data: Data = None,
+    trust: Trust = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -40,7 +41,7 @@ def compare(
         if figures and path.exists() and not force:
             raise InvalidInput("vibayes compare", "a new file", f"'{path}'", "add --force to replace it, or use --out")
     speech = Speech(quiet, json)
-    posteriors = {label: open_run(folder, data).posterior() for label, folder in labels(runs).items()}
+    posteriors = {label: open_run(folder, trust or (), data).posterior() for label, folder in labels(runs).items()}
     hindrance = hindrance_to_comparison(posteriors)
     shares = None if hindrance else probabilities(posteriors)
     for line in table(posteriors, shares):

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from vibayes.cli.outcome import Interrupted
-from vibayes.cli.speech import Json, Quiet, Speech
+from vibayes.cli.speech import Json, Quiet, Speech, Trust
 
 Page = Annotated[bool, typer.Option("--report/--no-report", help="Write report.html into the folder.")]
 
@@ -19,6 +19,7 @@ def identify(
     folder: Annotated[
         Path | None, typer.Option("--folder", "-f", help="Run folder to make; by default the one the study names.")
     ] = None,
+    trust: Trust = None,
     page: Page = True,
     quiet: Quiet = False,
     json: Json = False,
@@ -34,7 +35,7 @@ def identify(
     from vibayes.study import read_study
 
     speech = Speech(quiet, json)
-    run = begin_run(read_study(study), folder)
+    run = begin_run(read_study(study, trust=trust or ()), folder)
     speech.say(f"Run folder: {run.folder}")
     work(run, speech, page)
 

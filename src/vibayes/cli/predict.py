@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from vibayes.cli.speech import Data, Json, Quiet, Speech
+from vibayes.cli.speech import Data, Json, Quiet, Speech, Trust
 from vibayes.interval import PROB
 
 
@@ -35,6 +35,7 @@ def predict(
     figure: Annotated[bool, typer.Option(help="Draw it, beside the record.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
     data: Data = None,
+    trust: Trust = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -57,7 +58,7 @@ def predict(
         if path.exists() and not force:
             raise InvalidInput("vibayes predict", "a new file", f"'{path}'", "add --force to replace it, or use --out")
     speech = Speech(quiet, json)
-    posterior = open_run(run, data).posterior()
+    posterior = open_run(run, trust or (), data).posterior()
     chosen = posterior[model] if model else posterior.selected
     record = None if file is None else new_record(file, chosen.problem.motions, inputs, outputs, time, rate)
     found = predicted(seed, chosen, record, draws)

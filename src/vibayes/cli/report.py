@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from vibayes.cli.speech import Data, Json, Quiet, Speech
+from vibayes.cli.speech import Data, Json, Quiet, Speech, Trust
 
 
 def report(
@@ -17,7 +17,9 @@ def report(
     ] = None,
     title: Annotated[str, typer.Option(help="Of the page; by default that of the study.")] = "",
     figures: Annotated[bool, typer.Option("--figures", help="Write the figures as PNG files as well.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that vibayes did not write.")] = False,
     data: Data = None,
+    trust: Trust = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -25,9 +27,12 @@ def report(
 
     Example: vibayes report test07-run --figures
     """
+    from vibayes.io.files import require_replaceable
     from vibayes.runs import open_run, report_run
 
     speech = Speech(quiet, json)
-    written = report_run(open_run(run, data), output, title=title, figures=figures)
+    drawn = (run / "figures").glob("*") if figures else ()
+    require_replaceable("vibayes report", run / "report.html" if output is None else output, *drawn, force=force)
+    written = report_run(open_run(run, trust or (), data), output, title=title, figures=figures)
     speech.say(f"Written: {written}")
     speech.result({"report": str(written)})

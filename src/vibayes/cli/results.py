@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 from vibayes.cli.speech import Speech
+from vibayes.errors import InvalidInput
 from vibayes.interval import PROB
+from vibayes.io.files import require_replaceable
 from vibayes.posterior import ModelPosterior, Posterior
 from vibayes.runs import Run, report_run
 from vibayes.visits import Numbers
@@ -20,12 +23,22 @@ def told(run: Run, posterior: Posterior, speech: Speech, page: bool) -> None:
     written = None
     if run.state == "interrupted":
         pass  # how to go on is said on standard error, also where nothing else is said
+    elif page and _is_of_the_user(run.folder / "report.html"):
+        speech.warn(f"'{run.folder / 'report.html'}' is not replaced; for a page: vibayes report {run.folder} -o FILE")
     elif page:
         written = str(report_run(run))
         speech.say(f"Report:    {written}")
     else:
         speech.say(f"A page to forward: vibayes report {run.folder}")
     speech.result({"folder": str(run.folder), "state": run.state, "report": written, **results_of(posterior)})
+
+
+def _is_of_the_user(path: Path) -> bool:
+    try:
+        require_replaceable("", path)
+    except InvalidInput:
+        return True
+    return False
 
 
 def results_of(posterior: Posterior) -> dict[str, Any]:

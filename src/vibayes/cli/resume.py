@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from vibayes.cli.identify import Page, work
-from vibayes.cli.speech import Data, Json, Quiet, Speech
+from vibayes.cli.speech import Data, Json, Quiet, Speech, Trust
 
 
 def resume(
     folder: Annotated[Path, typer.Argument(help="Run folder, as `vibayes identify` made it.")],
     max_seconds: Annotated[float | None, typer.Option(min=0.1, help="Go on until this, all parts together.")] = None,
     max_simulations: Annotated[int | None, typer.Option(min=1, help="Likewise.")] = None,
+    trust: Trust = None,
     page: Page = True,
     data: Data = None,
     quiet: Quiet = False,
@@ -32,7 +33,7 @@ def resume(
     from vibayes.study import Limits
 
     speech = Speech(quiet, json)
-    run = open_run(folder, data, restore=True)
+    run = open_run(folder, trust or (), data, restore=True)
     given = max_seconds is not None or max_simulations is not None
     limits = Limits(max_seconds, max_simulations) if given else None
     limited = run.state == "done" and bool(run.details.message)

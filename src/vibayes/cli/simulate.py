@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from vibayes.cli.speech import Json, Quiet, Speech
+from vibayes.cli.speech import Json, Quiet, Speech, Trust
 
 
 def simulate(
@@ -21,6 +21,7 @@ def simulate(
     ] = None,
     figure: Annotated[bool, typer.Option(help="Draw the record beside it.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    trust: Trust = None,
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
@@ -42,7 +43,7 @@ def simulate(
                 "vibayes simulate", "a file that is not there yet", f"'{path}'", "add --force to replace it"
             )
     speech = Speech(quiet, json)
-    found = simulated(study, numbers_by_name(values or []), model)
+    found = simulated(study, numbers_by_name(values or []), model, trust or ())
     write_record(found.record, target)
     speech.say(f"{found.model} with " + ", ".join(f"{name} = {value:.6g}" for name, value in found.values.items()))
     speech.say(f"Written: {target}")

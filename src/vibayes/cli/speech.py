@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,11 +12,25 @@ from typing import Annotated, Any
 import typer
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but warnings and errors.")]
+Trust = Annotated[
+    list[str] | None,
+    typer.Option("--trust", metavar="MODULE", help="Module whose code the study may run, as joints; again for each."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 Data = Annotated[
     Path | None, typer.Option("--data", help="Data file of the run, or its folder, if it is not where it was.")
 ]
+
+
+def trusting(modules: Sequence[str] | None) -> str:
+    """The same trust, for the next command.
+
+    Examples:
+        >>> trusting(["joints"])
+        ' --trust joints'
+    """
+    return "".join(f" --trust {each}" for each in modules or ())
 
 
 @dataclass(frozen=True)

@@ -7,24 +7,22 @@ its group or the file.
 from __future__ import annotations
 
 import io
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from vibayes.errors import InvalidInput
+from vibayes.io.apart import Item, read_apart
 from vibayes.io.arrays import Arrays, Found, of_record, sort_out
 from vibayes.io.content import HDF5, MAT_73, foreign, require_kind
 from vibayes.io.files import PathLike, whole_file
-from vibayes.io.packages import package
+from vibayes.io.heaps import require_heaps
+from vibayes.io.packages import package, require_package
 from vibayes.io.selection import record_of
 from vibayes.io.stored import HEADER, METADATA, parts_of, record_from
 from vibayes.record import Record
 
-_DEEPEST = 20
-_ATTRIBUTE = 2**16  # bytes; HDF5 itself allows no more in its usual layout, so a larger size is a fault in the file
-_COMPRESSION = 2000  # gzip makes nothing a thousand times smaller; a size beyond that is a fault in the file
+_PARTS = (("input",), ("output",), (HEADER,), (METADATA,))
 
 
 def write_hdf5(record: Record, path: PathLike) -> None:
@@ -91,6 +89,7 @@ def read_hdf5(
 
     Examples:
         >>> import tempfile, h5py
+        >>> import numpy as np
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with h5py.File(f"{folder}/a.h5", "w") as file:
         ...         file["run 3/force"], file["run 3/acc"] = np.zeros(4), np.zeros((4, 2))
@@ -106,6 +105,7 @@ def load_hdf5(path: PathLike) -> Arrays:
 
     Examples:
         >>> import tempfile, h5py
+        >>> import numpy as np
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with h5py.File(f"{folder}/a.h5", "w") as file:
         ...         file["force"] = np.zeros(4)
@@ -113,89 +113,51 @@ def load_hdf5(path: PathLike) -> Arrays:
         ['force']
     """
     where, path = require_kind("read_hdf5", path, HDF5, MAT_73)
-    h5py = package("h5py", where, "formats")
-    with foreign(where, "an HDF5 file"), h5py.File(path, "r") as file:
-        if HEADER in file:
-            parts = {name: sound(where, file[name]) for name in ("input", "output") if name in file}
-            for name in (HEADER, METADATA):
-                if name in file:
-                    _require_size(where, file[name])
-                    parts[name] = file[name].asstr()[()]
+    items = items_of(where, path)
+    if any(each.path == (HEADER,) for each in items):
+        parts = {each.path[0]: _part(where, each) for each in items if each.path in _PARTS}
+        with foreign(where, "an HDF5 file"):
             return of_record(where, record_from(where, parts))
-        return sort_out(where, walk(where, file))
+    return sort_out(where, found_in(items))
 
 
-def walk(where: str, group: Any, path: str = "", seen: frozenset[int] = frozenset()) -> Iterator[Found]:
-    """Everything in a group and the groups within it.
+def items_of(where: str, path: Path) -> list[Item]:
+    """Everything in an HDF5 file; needs ``h5py``.
 
     Args:
         where: the function and file to blame in messages.
-        group: of an open file.
-        path: of the group.
-        seen: addresses of the groups around it, which it may hold again.
-
-    Yields:
-        Groups and arrays.
-    """
-    h5py = package("h5py", where, "formats")
-    here = h5py.h5o.get_info(group.id).addr
-    if here in seen or len(seen) > _DEEPEST:
-        yield Found(path, unfit="a link")
-        return
-    yield Found(path, attributes=attributes_of(group))
-    for name in group:
-        inner = f"{path}/{name}" if path else name
-        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-            yield Found(inner, unfit="a link")
-            continue
-        item = group[name]
-        if isinstance(item, h5py.Group):
-            yield from walk(where, item, inner, seen | {here})
-        elif isinstance(item, h5py.Dataset):
-            yield _array(where, h5py, item, inner)
-
-
-def sound(where: str, dataset: Any) -> np.ndarray:
-    """The numbers of an array, unless its size is beyond what its file can hold.
+        path: the file.
 
     Raises:
-        InvalidInput: it is; to read it would exhaust the memory.
+        InvalidInput: the file is damaged, or ``h5py`` is not installed.
     """
-    _require_size(where, dataset)
-    return dataset[()]
+    require_package("h5py", where, "formats")
+    require_heaps(where, path)
+    return read_apart(where, path)
 
 
-def _require_size(where: str, dataset: Any) -> None:
-    if dataset.nbytes > 2**20 + _COMPRESSION * dataset.file.id.get_filesize():
-        got = f"{dataset.name!r} of {dataset.nbytes:.2g} bytes"
-        raise InvalidInput(where, "arrays that fit into the file", got, "export the file again, it is damaged")
+def found_in(items: Iterable[Item]) -> Iterator[Found]:
+    """Groups and arrays by their paths."""
+    for each in items:
+        yield Found("/".join(each.path), each.value, each.attributes, each.unfit)
 
 
-def attributes_of(item: Any) -> dict[str, Any]:
-    """The attributes of a group or an array that can be read."""
-    found = {}
-    for key in item.attrs:
-        try:
-            entry = item.attrs.get_id(key)
-            if math.prod(entry.shape or ()) * entry.dtype.itemsize <= _ATTRIBUTE:
-                value = item.attrs[key]
-                if not isinstance(value, str | bytes) or len(value) <= _ATTRIBUTE:
-                    found[key] = value
-        except Exception:  # of a type that h5py does not know: nothing we would look for
-            continue
-    return found
+def require_own(where: str, items: Iterable[Item]) -> None:
+    """Refuse a file that keeps something in another one.
+
+    Raises:
+        InvalidInput: it does; the message says what.
+    """
+    for each in items:
+        if each.what == "outside" or (each.what == "link" and "file" in each.unfit):
+            got, remedy = f"{'/'.join(each.path)!r}, {each.unfit}", "copy it into this one"
+            raise InvalidInput(where, "a file with everything in it", got, remedy)
 
 
-def _array(where: str, h5py: Any, dataset: Any, path: str) -> Found:
-    attributes = attributes_of(dataset)
-    if dataset.shape is None:
-        return Found(path, unfit="an empty array")
-    _require_size(where, dataset)
-    if h5py.check_string_dtype(dataset.dtype) is not None and dataset.size == 1:
-        return Found(path, str(dataset.asstr(errors="replace")[()]), attributes)
-    if dataset.dtype.kind == "O":
-        text = h5py.check_string_dtype(dataset.dtype) is not None
-        return Found(path, unfit="text" if text else "objects")
-    if dataset.dtype.kind not in "fiub":
-        return Found(path, np.empty(0, dataset.dtype), attributes)
-    return Found(path, sound(where, dataset), attributes)
+def _part(where: str, item: Item) -> Any:
+    """A part of a stored record."""
+    require_own(where, [item])
+    if item.unfit or item.value is None:
+        got, remedy = f"{item.unfit or 'another thing'} in {item.path[0]!r}", "write the file anew"
+        raise InvalidInput(where, "parts of a stored record", got, remedy)
+    return item.value

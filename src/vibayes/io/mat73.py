@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from vibayes.io.arrays import Arrays, Found, plain, sort_out
+from vibayes.io.apart import Item
+from vibayes.io.arrays import Arrays, Found, sort_out
 from vibayes.io.content import foreign
-from vibayes.io.hdf5 import attributes_of, sound
-from vibayes.io.packages import package
+from vibayes.io.hdf5 import items_of
 
 _CLASS, _EMPTY = "MATLAB_class", "MATLAB_empty"
 _NUMBERS = ("double", "single", "logical", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)))
@@ -35,42 +35,62 @@ def load_mat73(where: str, path: Path) -> Arrays:
     Raises:
         InvalidInput: it cannot be read, or ``h5py`` is not installed.
     """
-    h5py = package("h5py", where, "formats")
-    with foreign(where, "a MAT file (7.3)"), h5py.File(path, "r") as file:
-        names = [name for name in file if not name.startswith("#")]  # where MATLAB keeps what references refer to
-        return sort_out(where, (each for name in names for each in _walk(where, h5py, file[name], name)), ".")
+    tree = _tree(items_of(where, path))
+    with foreign(where, "a MAT file (7.3)"):
+        # Those with a # are where MATLAB keeps what references refer to.
+        names = [place for place in tree.inside[()] if not place[0].startswith("#")]
+        return sort_out(where, (each for place in names for each in _walk(tree, place, place[0])), ".")
 
 
-def _walk(where: str, h5py: Any, item: Any, path: str, seen: frozenset[int] = frozenset()) -> Iterator[Found]:
-    if isinstance(item, h5py.Group):
-        here = h5py.h5o.get_info(item.id).addr
-        if here in seen or len(seen) > _DEEPEST:  # in a damaged file, a structure may hold itself
-            yield Found(path, unfit="a link")
-            return
-        for name in item:
-            yield from _field(where, h5py, item[name], path, name, seen | {here})
-        return
-    attributes = attributes_of(item)
-    kind = plain(attributes.get(_CLASS))
-    if kind == "cell":
-        yield Found(path, unfit="a cell array")
-    elif _EMPTY in attributes:
-        yield Found(path, unfit="an empty array")
-    elif kind == "char":
-        yield Found(path, "".join(map(chr, np.ravel(sound(where, item)))))
-    elif kind in (*_NUMBERS, None) and item.dtype.kind in "fiub":
-        yield Found(path, np.transpose(sound(where, item)))
-    elif item.dtype.names is not None and set(item.dtype.names) == {"real", "imag"}:
-        yield Found(path, unfit="complex numbers")
+class _Tree(NamedTuple):
+    """What a file holds, by its place, and which places are inside which."""
+
+    items: dict[tuple[str, ...], Item]
+    inside: dict[tuple[str, ...], list[tuple[str, ...]]]
+
+
+def _tree(items: list[Item]) -> _Tree:
+    inside: dict[tuple[str, ...], list[tuple[str, ...]]] = {(): []}
+    for each in items:
+        if each.path:
+            inside.setdefault(each.path[:-1], []).append(each.path)
+    return _Tree({each.path: each for each in items}, inside)
+
+
+def _walk(tree: _Tree, place: tuple[str, ...], path: str, depth: int = 0) -> Iterator[Found]:
+    item = tree.items.get(place)
+    if item is None or depth > _DEEPEST:  # in a damaged file, a structure may hold itself
+        yield Found(path, unfit="a link")
+    elif item.what == "group":
+        for inner in tree.inside.get(place, ()):
+            yield from _field(tree, inner, path, inner[-1], depth + 1)
     else:
-        yield Found(path, unfit="an object that only MATLAB can read (a table, a datetime, a function)")
+        yield _variable(item, path)
 
 
-def _field(where: str, h5py: Any, item: Any, path: str, name: str, seen: frozenset[int]) -> Iterator[Found]:
+def _variable(item: Item, path: str) -> Found:
+    """One variable, by what it is to MATLAB."""
+    kind = item.attributes.get(_CLASS)
+    if item.what in ("link", "outside"):
+        return Found(path, unfit=item.unfit)
+    if kind == "cell":
+        return Found(path, unfit="a cell array")
+    if _EMPTY in item.attributes:
+        return Found(path, unfit="an empty array")
+    if isinstance(item.value, np.ndarray) and item.value.size and kind == "char":
+        return Found(path, "".join(map(chr, np.ravel(item.value))))
+    if isinstance(item.value, np.ndarray) and not item.fields and kind in (*_NUMBERS, None):
+        return Found(path, np.transpose(item.value))
+    if set(item.fields) == {"real", "imag"}:
+        return Found(path, unfit="complex numbers")
+    return Found(path, unfit="an object that only MATLAB can read (a table, a datetime, a function)")
+
+
+def _field(tree: _Tree, place: tuple[str, ...], path: str, name: str, depth: int) -> Iterator[Found]:
     """A field of a structure, or of every structure of an array."""
-    references = isinstance(item, h5py.Dataset) and _CLASS not in item.attrs and item.dtype.kind == "O"
-    if not references:
-        yield from _walk(where, h5py, item, f"{path}.{name}", seen)
+    item = tree.items[place]
+    if item.what != "objects" or _CLASS in item.attributes:
+        yield from _walk(tree, place, f"{path}.{name}", depth)
         return
-    for number, reference in enumerate(np.ravel(sound(where, item))):
-        yield from _walk(where, h5py, item.file[reference], f"{path}[{number}].{name}", seen)
+    for number, lead in enumerate(item.leads):
+        yield from _walk(tree, tuple(lead.strip("/").split("/")), f"{path}[{number}].{name}", depth)

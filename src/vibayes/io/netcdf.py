@@ -17,8 +17,7 @@ from scipy.io import netcdf_file
 from vibayes.io.arrays import Arrays, Found, plain, sort_out
 from vibayes.io.content import HDF5, NETCDF_3, foreign, kind_of, require_kind
 from vibayes.io.files import PathLike
-from vibayes.io.hdf5 import walk
-from vibayes.io.packages import package
+from vibayes.io.hdf5 import found_in, items_of
 from vibayes.io.selection import record_of
 from vibayes.record import Record
 
@@ -80,9 +79,7 @@ def load_netcdf(path: PathLike) -> Arrays:
     with foreign(where, "a netCDF file"):
         if kind_of(path) != HDF5:
             return sort_out(where, _decoded(_version_3(path)))
-        h5py = package("h5py", where, "formats")
-        with h5py.File(path, "r") as file:
-            return sort_out(where, _decoded(walk(where, file)))
+        return sort_out(where, _decoded(found_in(items_of(where, path))))
 
 
 def _version_3(path: Path) -> Iterator[Found]:

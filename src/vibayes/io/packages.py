@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from vibayes.errors import InvalidInput
@@ -34,6 +36,21 @@ def package(name: str, where: str, extra: str = "arviz") -> Any:
     try:
         return import_module(name)
     except ModuleNotFoundError:
-        raise InvalidInput(
-            where, f"{name} installed", "no such package", f"run pip install 'vibayes[{extra}]'"
-        ) from None
+        raise _missing(name, where, extra) from None
+
+
+def require_package(name: str, where: str, extra: str = "arviz") -> None:
+    """Check that a package is there, without importing it; arguments as of `package`.
+
+    Raises:
+        InvalidInput: it is not installed.
+
+    Examples:
+        >>> require_package("json", "read_hdf5")
+    """
+    if sys.modules.get(name, False) is None or find_spec(name) is None:
+        raise _missing(name, where, extra)
+
+
+def _missing(name: str, where: str, extra: str) -> InvalidInput:
+    return InvalidInput(where, f"{name} installed", "no such package", f"run pip install 'vibayes[{extra}]'")

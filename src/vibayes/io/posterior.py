@@ -15,6 +15,7 @@ import numpy as np
 from vibayes.errors import InvalidInput
 from vibayes.io.arviz import datasets, model_of, variable
 from vibayes.io.files import PathLike, existing_file, write_whole
+from vibayes.io.hdf5 import items_of, require_own
 from vibayes.io.packages import package
 from vibayes.io.seal import is_whole, sealed
 from vibayes.io.stored_names import stored_name
@@ -94,6 +95,7 @@ def read_posterior(path: PathLike, problems: Problem | Sequence[Problem]) -> Pos
         content = file.read_bytes()
         if is_whole(content) is False:
             raise _damaged(file, "one that was damaged or changed")
+        require_own(f"read_posterior('{file.name}')", items_of(f"read_posterior('{file.name}')", file))
         return _posterior(*_groups(content), posed, file, is_whole(content) is None)
     except InvalidInput:
         raise

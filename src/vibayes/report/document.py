@@ -16,6 +16,7 @@ from io import BytesIO
 from typing import Any
 
 from vibayes.errors import InvalidInput
+from vibayes.io.files import MARK
 from vibayes.report.drawing import Drawing
 from vibayes.report.explorable import figure_of, packed
 from vibayes.report.picture import picture_of
@@ -103,6 +104,7 @@ def document(title: str, lead: str, sections: Sequence[tuple[str, str, str]], fo
         footer: as HTML.
     """
     head = '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
+    head += f'<meta name="generator" content="{MARK}">'
     contents = "".join(f'<li><a href="#{anchor}">{escape(name)}</a></li>' for anchor, name, _ in sections)
     body = "\n".join(
         f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{escape(name)}</h2>\n{content}</section>'

@@ -16,6 +16,7 @@ from vibayes.accuracy import AccuracyStudy
 from vibayes.atomic_write import write_whole
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Analytic
+from vibayes.io.files import MARK
 from vibayes.report.style import COLOURS, GREY, decades, legend_below, look, plain_numbers, pyplot, tidy
 from vibayes.simulation import EventTable, Solution
 
@@ -203,11 +204,12 @@ def figure_of_event_times(study: AccuracyStudy, title: str = "") -> Any:
 def save(figure: Any, path: str | Path) -> Path:
     """Write a figure as PNG (or whatever the name ends in) and close it."""
     path, memory = Path(path), io.BytesIO()
+    kind = path.suffix.lstrip(".").lower() or "png"
     try:
-        figure.savefig(memory, dpi=150, format=path.suffix.lstrip(".") or "png")
+        figure.savefig(memory, dpi=150, format=kind, metadata={"Software": MARK} if kind == "png" else None)
     finally:
         pyplot().close(figure)
-    write_whole("save", path, memory.getbuffer())
+    write_whole("save", path, memory.getbuffer())  # a picture that is there is replaced, and a link is not followed
     return path
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,8 +37,7 @@ from vibayes.study import read_study
 
 STUDY, JOURNAL, POSTERIOR, LOG, FIGURES = "study.toml", "journal.bin", "posterior.nc", "log.txt", "figures"
 _LOCK = ".lock"
-_OURS_BEFORE = {STUDY, FIGURES, _LOCK, COPY, CHECKSUMS, "check"}
-"""What a run that was killed while it was being begun may have left, and the figures of `vibayes check`."""
+_WRITTEN = (STUDY, NAME, COPY, JOURNAL, POSTERIOR, LOG, CHECKSUMS, FIGURES, "report.html")
 
 
 @dataclass(frozen=True)
@@ -121,10 +120,11 @@ def begin_run(study: Any, folder: PathLike | None = None) -> Run:
             raise RefusedRun(where, "a new folder", f"one with a run that is {state}", remedy)
         if folder.exists() and not folder.is_dir():
             raise RefusedRun(where, "a folder", "a file", "name another")
-        if folder.is_dir() and any(
-            each.name not in _OURS_BEFORE and ".tmp" not in each.name for each in folder.iterdir()
-        ):
-            raise RefusedRun(where, "an empty folder", "one with other files in it", "name another folder")
+        for each in sorted(folder.iterdir()) if folder.is_dir() else ():
+            if not _left_by_a_beginning(each, study.text):
+                raise RefusedRun(
+                    where, "an empty folder", f"one with other files in it, as '{each.name}'", "name another folder"
+                )
         files = {str(Path(each).absolute()): fingerprint_of_file(each) for each in study.files}
         details = Details(
             study=str(Path(study.path).absolute()), study_fingerprint=fingerprint_of_text(study.text), seed=study.seed,
@@ -158,7 +158,9 @@ def _gone_if_it_fails(folder: Path) -> Iterator[None]:
         raise
 
 
-def open_run(folder: PathLike, data: PathLike | None = None, *, restore: bool = False) -> Run:
+def open_run(
+    folder: PathLike, trust: Iterable[str] = (), data: PathLike | None = None, *, restore: bool = False
+) -> Run:
     """The run in a folder, for its result or to resume it.
 
     The study is the one stored in the folder. What has become of the file it was begun with does not matter. Data are
@@ -167,6 +169,7 @@ def open_run(folder: PathLike, data: PathLike | None = None, *, restore: bool = 
 
     Args:
         folder: of the run.
+        trust: modules that the study may import, as in `read_study`; a folder cannot vouch for itself.
         data: the data file, or a folder that it is in, if it was moved.
         restore: whether a damaged ``run.json`` is restored from its copy, as when a run is resumed.
 
@@ -200,7 +203,7 @@ def open_run(folder: PathLike, data: PathLike | None = None, *, restore: bool = 
     found = changes(details.environment, environment())
     notes = (f"there is {', '.join(found)}: draws may differ in the last digits from those before",) if found else ()
     notes = (*((restored,) if restored else ()), *notes)
-    study = read_study(folder / STUDY, beside=beside, **_moved(files, details, beside))
+    study = read_study(folder / STUDY, beside=beside, trust=trust, **_moved(files, details, beside))
     _require_code(where, details, _code(study, beside / Path(details.study).name))
     return Run(folder, study, notes)
 
@@ -214,6 +217,27 @@ def _moved(files: dict[str, Path], details: Details, beside: Path) -> dict[str, 
     return {}
 
 
+def _left_by_a_beginning(path: Path, text: str) -> bool:
+    """Whether a run of this study that was killed while it was being begun left this, or `vibayes check` did."""
+    if path.name == STUDY:
+        return path.is_file() and path.read_bytes() == text.encode()
+    if path.name == FIGURES:
+        return path.is_dir() and not any(path.iterdir())
+    return path.name in (_LOCK, COPY, CHECKSUMS, "check") or (path.name.startswith(".") and path.name.endswith(".tmp"))
+
+
+def refuse_links(folder: Path) -> None:
+    """Refuse a folder in which a file that a run writes is a link: it would be written somewhere else.
+
+    Raises:
+        RefusedRun: one of them is.
+    """
+    for name in (*_WRITTEN, _LOCK):
+        if (folder / name).is_symlink():
+            remedy = "put a file in its place, or take it away"
+            raise RefusedRun(f"the run '{folder}'", f"{name} as a file or folder", "a link to another place", remedy)
+
+
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Work in a folder alone. A process that is killed gives the lock up.
@@ -221,6 +245,7 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         RefusedRun: another process works there.
     """
+    refuse_links(folder)
     lock = FileLock(folder / _LOCK, timeout=0)
     try:
         lock.acquire()

@@ -187,7 +187,9 @@ class _Log:
     def __init__(self, path: Path):
         self._folder = path.parent
         try:
-            self._file = open(path, "ab", buffering=0)
+            # Never through a link that somebody put there: it would lead out of the folder.
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+            self._file = open(os.open(path, flags, 0o666), "ab", buffering=0)
         except OSError as trouble:
             raise unwritable(self._folder, trouble) from None
 

@@ -74,7 +74,7 @@ def _conditioned(record: Record, steps: Any, around: Surroundings) -> Record:
     if not isinstance(steps, list):
         raise InvalidInput("data.condition", "a list of steps", shown(steps), "write [[data.condition]] above each")
     found = Mistakes()
-    made = [found.attempt(declared, step, f"data.condition[{i}]", (), around) for i, step in enumerate(steps)]
+    made = [found.attempt(declared, step, f"data.condition[{i}]", (Step,), around) for i, step in enumerate(steps)]
     found.end()
     for number, step in enumerate(made):
         where = f"data.condition[{number}]"

@@ -20,24 +20,43 @@ from vibayes.errors import InvalidInput
 from vibayes.excitation import Analytic, Sampled
 from vibayes.naming import quoted
 from vibayes.structure import Element, Link
-from vibayes.study.mistakes import Mistakes, at_key, require_known, require_table, shown
+from vibayes.study.imports import imported
+from vibayes.study.mistakes import (
+    Deferred,
+    Mistakes,
+    SeveralMistakes,
+    at_key,
+    require_known,
+    require_table,
+    shown,
+)
 from vibayes.study.names import public_names, resolved
 from vibayes.study.signatures import Argument, arguments_of, result_of
-from vibayes.study.values import fitted, is_class
+from vibayes.study.trust import Trust
+from vibayes.study.values import anything, fitted, is_class
 
 _PLACE = ("between", "name")
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a table may refer to: files and modules beside the study, and elements of its structure by name.
+    """What a table may refer to: files and modules beside the study, trusted modules, elements of its structure.
 
     Data that are not where the study says have their path here.
     """
 
     folder: Path = Path()
     elements: Mapping[str, Element] = field(default_factory=dict)
+    trust: Trust = field(default_factory=Trust)
+    importing: bool = True
+    """Whether modules are imported; if not, what needs one is `Deferred`."""
     data: Path | None = None
+
+    def found(self, where: str, name: Any, known: Mapping[str, Any]) -> Callable[..., Any]:
+        """What a word stands for: a name of vibayes, or something of a module that is trusted."""
+        if isinstance(name, str) and ":" in name:
+            return imported(where, name, self.folder, self.trust, self.importing)
+        return resolved(where, name, known)
 
 
 def declared(
@@ -70,15 +89,14 @@ def declared(
         expected = f"a key `type`, such as {quoted(list(known), 5)}"
         raise InvalidInput(where, expected, shown(table), 'say what it is, as type = "..."')
     name = table.get("type", default)
-    make = resolved(f"{where}.type", name, surroundings.folder, known)
     rest = {key: value for key, value in table.items() if key != "type"}
+    make = _maker(where, name, rest, kinds, known, surroundings)
     arguments = arguments_of(make)
     place = {key: rest.pop(key) for key in _PLACE if key in rest and key not in arguments and _is_element(make)}
-    made = _called(make, str(name), rest, arguments, where, surroundings)
+    made = called(make, str(name), rest, arguments, where, surroundings)
     if place:
         made = _placed(made, place, where)
-    wanted = (*kinds, Link) if Element in kinds or any(issubclass(kind, Element) for kind in kinds) else kinds
-    if kinds and not isinstance(made, (*wanted, Element) if Link in kinds else wanted):
+    if kinds and not isinstance(made, _wanted(kinds)):
         expected = f"something such as {quoted(list(known), 5)}"
         raise InvalidInput(
             f"{where}.type", expected, f"{name!r}", "choose one of these, or derive yours from their base"
@@ -86,7 +104,52 @@ def declared(
     return made
 
 
-def _called(
+def _maker(
+    where: str,
+    name: Any,
+    rest: Mapping[str, Any],
+    kinds: tuple[type, ...],
+    known: Mapping[str, Any],
+    around: Surroundings,
+) -> Callable[..., Any]:
+    """What makes the object: nothing is called that is not of the kinds that belong here."""
+    try:
+        make = around.found(f"{where}.type", name, known)
+    except Deferred as waiting:
+        found = Mistakes()
+        refer = Reference(around, lambda each, path, inner: declared(each, path, inner, around))
+        for key, value in rest.items():
+            found.attempt(anything, value, f"{where}.{key}", refer)
+        found.all.append(waiting)
+        raise SeveralMistakes(found.all) from None
+    if ":" not in str(name):
+        return make
+    result = result_of(make)
+    fits = is_class(result) and (_is_of(result, _wanted(kinds)) if kinds else _is_a_part(result))
+    if not fits and not inspect.isclass(make):
+        remedy = "name a class, or annotate what the function returns"
+        raise InvalidInput(f"{where}.type", "a class that fits here", f"{name!r}, a function", remedy)
+    if not fits:
+        expected = f"something such as {quoted(list(known), 5)}"
+        remedy = "choose one of these, or derive yours from their base"
+        raise InvalidInput(f"{where}.type", expected, f"{name!r}", remedy)
+    return make
+
+
+def _wanted(kinds: tuple[type, ...]) -> tuple[type, ...]:
+    """Kinds that will do: an element may come with its place, and in its place without."""
+    if Link in kinds:
+        return (*kinds, Element)
+    return (*kinds, Link) if any(is_class(kind) and issubclass(kind, Element) for kind in kinds) else kinds
+
+
+def _is_a_part(result: type) -> bool:
+    """Whether objects of a class can be parts of a declaration: they derive from ours, or can be called."""
+    ours = any(base.__module__.partition(".")[0] == "vibayes" for base in result.__mro__)
+    return ours or any("__call__" in vars(base) for base in result.__mro__)
+
+
+def called(
     make: Callable[..., Any],
     name: str,
     given: Mapping[str, Any],
@@ -147,8 +210,7 @@ class Reference:
     def function(self, value: Any, where: str) -> Callable[..., Any]:
         """The function that a word stands for, or what a table makes."""
         if isinstance(value, str):
-            functions = {name: each for name, each in public_names().items() if inspect.isfunction(each)}
-            return resolved(where, value, self.surroundings.folder, functions)
+            return self.surroundings.found(where, value, _functions())
         made = self.build(value, where, ())
         if not callable(made):
             raise InvalidInput(where, "a function", shown(value), "name one by its import path")
@@ -184,6 +246,13 @@ def _suitable(kinds: tuple[type, ...]) -> Mapping[str, Any]:
         if not wanted or (is_class(result) and _is_of(result, wanted)):
             found[name] = make
     return found
+
+
+@functools.cache
+def _functions() -> Mapping[str, Any]:
+    """Public functions that are settings of methods, as ways of resampling; none that reads or writes a file."""
+    methods = "vibayes.samplers"
+    return {name: each for name, each in public_names().items() if each.__module__.startswith(methods)}
 
 
 def _makes_a_part(result: Any) -> bool:

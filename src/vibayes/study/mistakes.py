@@ -61,6 +61,11 @@ class Mistakes:
             self.all.append(problem)
         return None
 
+    @property
+    def deferred(self) -> bool:
+        """Whether something waits for an import."""
+        return any(isinstance(each, Deferred) for each in self.all)
+
     def end(self) -> None:
         """Raise what was found, if anything was."""
         if self.all:
@@ -76,6 +81,10 @@ class SeveralMistakes(InvalidInput):
         self.mistakes = tuple(mistakes)
 
 
+class Deferred(InvalidInput):
+    """No mistake: something that nobody knows before code is imported, which waits until all the rest is sound."""
+
+
 def at_key(where: str, keys: Collection[str], problem: InvalidInput) -> InvalidInput:
     """The same complaint at a key of the file, where an object of the library complained about its field.
 
@@ -84,7 +93,7 @@ def at_key(where: str, keys: Collection[str], problem: InvalidInput) -> InvalidI
         >>> at_key("model[0]", ["priors"], problem).where
         'model[0].priors.k'
     """
-    if isinstance(problem, SeveralMistakes):
+    if isinstance(problem, SeveralMistakes | Deferred):
         return problem
     _, _, field = problem.where.partition(".")
     path = _SUBSCRIPT.sub(r".\2", field)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +24,8 @@ from vibayes.study.mistakes import Mistakes, require_known, require_table, shown
 from vibayes.study.signatures import arguments_of
 from vibayes.study.values import fitted
 
+_OF_ELEMENTS = ("constraints",)
+"""Keys that may name elements of the structure, and mean nothing without it."""
 _MEASURED = "measured"
 """In place of a random process: an input that is in the record."""
 
@@ -59,6 +62,10 @@ def problems_of(
         found.attempt(_problem, table, where, record, tables.get("structure"), shared, used, around)
         for where, table in model_tables(tables)
     ]
+    if found.deferred:  # what is shared is looked at before anything is imported, although nobody knows who wants it
+        reference = Reference(around, lambda each, path, kinds: declared(each, path, kinds, around))
+        for name in [each for each in shared if each not in used]:
+            found.attempt(fitted, shared[name], Prior, f"priors.{name}", reference)
     if not found.all:
         found.attempt(require_known, "priors", shared, used, "the name of an unknown of some model")
         found.attempt(_names_of_their_own, problems)
@@ -133,16 +140,20 @@ def _problem(
     own = {key: value for key, value in table.items() if key not in ("structure", "simulator")}
     known = [*(key for key in arguments if key not in ("model", "record")), "structure", "simulator"]
     require_known(where, table, known, "a key of a model")
-    model, around = _model(table, where, common, around)
-    reference = Reference(around, lambda each, path, kinds: declared(each, path, kinds, around))
     found = Mistakes()
+    model, around = found.attempt(_model, table, where, common, around) or (None, around)
+    reference = Reference(around, lambda each, path, kinds: declared(each, path, kinds, around))
     values: dict[str, Any] = {
         key: found.attempt(fitted, value, arguments[key].hint, f"{where}.{key}", reference, arguments[key].default)
         for key, value in own.items()
-        if key != "priors"
+        if key != "priors" and (model is not None or key not in _OF_ELEMENTS)
     }
     given = found.attempt(require_table, f"{where}.priors", own.get("priors", {})) or {}
+    if model is None:
+        for name, each in given.items():
+            found.attempt(fitted, each, Prior, f"{where}.priors.{name}", reference)
     found.end()
+    assert model is not None
     names = _unknowns(model, values)
     priors = {name: (f"priors.{name}", shared[name]) for name in names if name in shared}
     used.update(priors)
@@ -167,7 +178,7 @@ def _model(table: Mapping[str, Any], where: str, common: Any, around: Surroundin
     path = f"{where}.structure" if "structure" in table else "structure"
     structure = structure_of(table.get("structure", common), path, around)
     elements = {str(link.name): link.element for link in structure.links}
-    return structure, Surroundings(around.folder, elements)
+    return structure, replace(around, elements=elements)
 
 
 def _unknowns(model: Any, values: Mapping[str, Any]) -> tuple[str, ...]:

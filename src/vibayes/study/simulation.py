@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.excitation import Analytic, Sampled, StraightLines
+from vibayes.excitation import Analytic, Hold, Sampled, StraightLines
 from vibayes.io.files import PathLike
 from vibayes.naming import nearest
+from vibayes.priors import Prior
 from vibayes.record import Record
 from vibayes.simulation import realise, simulate
 from vibayes.structure import Structure
 from vibayes.study.data import data_of
 from vibayes.study.declaration import Surroundings, declared, guarded
-from vibayes.study.mistakes import InvalidStudy, SeveralMistakes, require_known, require_table, shown
+from vibayes.study.mistakes import Mistakes, require_known, require_table, shown
 from vibayes.study.models import model_tables, structure_of
+from vibayes.study.study import soundly
 from vibayes.study.text import read_text, tables_of
+from vibayes.study.trust import trust_in
 
 _KEYS = ("excitation", "rate", "seconds", "values")
 _MOST = 10_000_000
@@ -46,20 +49,25 @@ class _Order:
     values: Mapping[str, float]
 
 
-def simulated(path: PathLike, values: Mapping[str, float], model: str = "") -> Simulated:
+def simulated(path: PathLike, values: Mapping[str, float], model: str = "", trust: Iterable[str] = ()) -> Simulated:
     """The response of a structure of a study.
 
     Args:
         path: of the study.
         values: of unknowns; others are those of `[simulation]`, or the medians of their priors.
         model: by name; by default the first.
+        trust: modules that the study may import, as in `read_study`.
     """
     path, text = read_text(path)
-    around = Surroundings(path.absolute().parent)
-    try:
-        return _simulated(tables_of(path.name, text), values, model, around)
-    except SeveralMistakes as problem:
-        raise InvalidStudy(path, problem.mistakes) from None
+    tables = tables_of(path.name, text)
+    order, chosen, structure, hold, around = soundly(
+        path,
+        Surroundings(path.absolute().parent, {}, trust_in(trust)),
+        lambda around: _parts(tables, values, model, around),
+    )
+    record = guarded("simulation", {}, lambda: _record(structure, chosen[1], order, tables, hold, around))
+    name, numbers = chosen
+    return Simulated(name, numbers, record)
 
 
 def numbers_by_name(given: Sequence[str]) -> dict[str, float]:
@@ -81,8 +89,10 @@ def numbers_by_name(given: Sequence[str]) -> dict[str, float]:
     return found
 
 
-def _simulated(tables: Mapping[str, Any], values: Mapping[str, float], model: str, around: Surroundings) -> Simulated:
-    order = _order(tables.get("simulation", {}), around)
+def _parts(tables: Mapping[str, Any], values: Mapping[str, float], model: str, around: Surroundings) -> tuple[Any, ...]:
+    """What is simulated: the order, the model's name and values, its structure, its hold, and the surroundings."""
+    found = Mistakes()
+    order = found.attempt(_order, tables.get("simulation", {}), around)
     named = {str(table.get("name", where)): (where, table) for where, table in model_tables(tables)}
     if model and model not in named:
         raise InvalidInput("--model", "the name of a model", repr(model), nearest(model, named))
@@ -91,11 +101,18 @@ def _simulated(tables: Mapping[str, Any], values: Mapping[str, float], model: st
     if "simulator" in table or ("structure" not in table and "structure" not in tables):
         raise InvalidInput(where, "a model with a structure", "another", "choose another model with --model")
     at = f"{where}.structure" if "structure" in table else "structure"
-    structure = structure_of(table.get("structure", tables.get("structure")), at, around)
-    chosen = _values(structure, tables, table, {**order.values, **values}, around)
-    hold = declared(table["hold"], f"{where}.hold") if "hold" in table else StraightLines()
-    record = guarded("simulation", {}, lambda: _record(structure, chosen, order, tables, hold, around))
-    return Simulated(name, chosen, record)
+    structure = found.attempt(structure_of, table.get("structure", tables.get("structure")), at, around)
+    hold = found.attempt(declared, table["hold"], f"{where}.hold", (Hold,), around) if "hold" in table else None
+    priors = {
+        each: found.attempt(declared, prior, f"priors.{each}", (Prior,), around)
+        for each, prior in {**tables.get("priors", {}), **table.get("priors", {})}.items()
+    }
+    if order is not None and order.excitation is None:
+        found.attempt(data_of, tables, around)
+    found.end()
+    assert structure is not None and order is not None
+    chosen = _values(structure, priors, {**order.values, **values})
+    return order, (name, chosen), structure, hold or StraightLines(), around
 
 
 def _order(table: Any, around: Surroundings) -> _Order:
@@ -120,20 +137,17 @@ def _positive(value: Any, where: str) -> float:
     return float(value)
 
 
-def _values(
-    structure: Structure, tables: Mapping[str, Any], table: Mapping[str, Any], given: Mapping[str, float], around: Any
-) -> dict[str, float]:
+def _values(structure: Structure, priors: Mapping[str, Any], given: Mapping[str, float]) -> dict[str, float]:
     """A number for every unknown of the structure."""
     for name in given:
         if name not in structure.parameters:
             raise InvalidInput("values", "unknowns of the structure", repr(name), nearest(name, structure.parameters))
-    priors = {**tables.get("priors", {}), **table.get("priors", {})}
     chosen: dict[str, float] = {}
     for name in structure.parameters:
         if name in given:
             chosen[name] = float(given[name])
         elif name in priors:
-            chosen[name] = float(np.asarray(declared(priors[name], f"priors.{name}", (), around).icdf(0.5)))
+            chosen[name] = float(np.asarray(priors[name].icdf(0.5)))
         else:
             raise InvalidInput("values", f"a value for {name!r}", "none", f"add --set {name}=...")
     return chosen

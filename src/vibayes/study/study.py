@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from vibayes.backbone import BackbonePoints
 from vibayes.errors import InvalidInput
@@ -15,13 +15,24 @@ from vibayes.record import Record
 from vibayes.samplers.likely import LikelihoodSampler
 from vibayes.samplers.shapes import Sampler
 from vibayes.study.data import data_of
-from vibayes.study.declaration import Surroundings, declared
-from vibayes.study.mistakes import InvalidStudy, Mistakes, SeveralMistakes, require_known, require_table, shown
+from vibayes.study.declaration import Surroundings, called, declared
+from vibayes.study.mistakes import (
+    Deferred,
+    InvalidStudy,
+    Mistakes,
+    SeveralMistakes,
+    require_known,
+    require_table,
+    shown,
+)
 from vibayes.study.models import problems_of
+from vibayes.study.signatures import arguments_of
 from vibayes.study.text import read_text, tables_of
+from vibayes.study.trust import trust_in
 
 SECTIONS = ("title", "seed", "output", "data", "structure", "priors", "model", "method", "limits", "simulation")
 _SEEDS = 2**32
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -66,16 +77,20 @@ class Study:
         return f"Study({self.title!r}: {models}; {self.record.samples} samples; {method}, seed {self.seed})"
 
 
-def read_study(path: PathLike, beside: PathLike | None = None, data: PathLike | None = None) -> Study:
+def read_study(
+    path: PathLike, beside: PathLike | None = None, trust: Iterable[str] = (), data: PathLike | None = None
+) -> Study:
     """Read and validate a study file.
 
     Files that it names lie beside it unless their paths say otherwise. Classes and functions that it names by import
-    path are imported, which runs their code.
+    path are imported, which runs the code of their modules: only of those that are trusted, and after all the rest of
+    the study was found sound.
 
     Args:
         path: of the file, in TOML.
         beside: folder that names of files, modules and the output are of, for a copy that lies elsewhere; by default
             that of the file.
+        trust: modules that the study may import, besides those of the user's configuration.
         data: the data file, if it is not where the study says.
 
     Raises:
@@ -106,11 +121,24 @@ def read_study(path: PathLike, beside: PathLike | None = None, data: PathLike | 
         (Problem('1 unknowns': k; 50 samples of displacement),)
     """
     path, text = read_text(path)
-    try:
-        around = Surroundings(Path(beside or path.parent).absolute(), data=None if data is None else Path(data))
-        return _study(path, text, tables_of(path.name, text), around)
-    except SeveralMistakes as problem:
-        raise InvalidStudy(path, problem.mistakes) from None
+    tables, folder = tables_of(path.name, text), Path(beside or path.parent).absolute()
+    moved = None if data is None else Path(data)
+    around = Surroundings(folder, {}, trust_in(trust), data=moved)
+    return soundly(path, around, lambda around: _study(path, text, tables, around))
+
+
+def soundly(path: Path, around: Surroundings, read: Callable[[Surroundings], Made]) -> Made:
+    """What a reading of a study gives, first without importing anything, and with it if that is all it lacks."""
+    for importing in (False, True):
+        try:
+            return read(replace(around, importing=importing))
+        except Deferred:
+            continue
+        except SeveralMistakes as problem:
+            mistakes = [each for each in problem.mistakes if not isinstance(each, Deferred)]
+            if mistakes:
+                raise InvalidStudy(path, mistakes) from None
+    raise AssertionError("nothing is deferred when modules are imported")
 
 
 def _study(path: Path, text: str, tables: Mapping[str, Any], around: Surroundings) -> Study:
@@ -152,7 +180,8 @@ def _output(table: Any, beside: Path, stem: str) -> Path:
 
 
 def _limits(table: Any) -> Limits:
-    limits: Limits = declared(require_table("limits", table) | {"type": "vibayes.study.study:Limits"}, "limits")
+    given = require_table("limits", table)
+    limits: Limits = called(Limits, "Limits", given, arguments_of(Limits), "limits", Surroundings())
     for name in ("max_seconds", "max_simulations"):
         value = getattr(limits, name)
         if value is not None and not value > 0:

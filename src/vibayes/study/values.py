@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.study.mistakes import Mistakes, require_table, shown
+from vibayes.study.mistakes import Deferred, Mistakes, require_table, shown
 from vibayes.study.signatures import NumberOrName, Numbers
 
 _LARGEST = 2**63 - 1
@@ -70,7 +70,7 @@ def fitted(value: Any, hint: Any, where: str, refer: Refer, default: Any = None)
                 where, f"a table that declares a {hint.__name__}", shown(value), "give its type and keys"
             )
         return refer.made(value, where, (hint,))
-    return _anything(value, where, refer)
+    return anything(value, where, refer)
 
 
 def is_class(hint: Any) -> bool:
@@ -81,7 +81,7 @@ def is_class(hint: Any) -> bool:
 def _any_of(value: Any, options: list[Any], where: str, refer: Refer, default: Any) -> Any:
     """The value as the first of several types that it fits."""
     if Any in options:
-        return _anything(value, where, refer)
+        return anything(value, where, refer)
     objects = tuple(each for each in options if each not in _PLAIN and is_class(each))
     functions = any(each not in _PLAIN and typing.get_origin(each) is Callable for each in options)
     if isinstance(value, dict) and (objects or functions):
@@ -93,6 +93,8 @@ def _any_of(value: Any, options: list[Any], where: str, refer: Refer, default: A
     for option in [each for each in options if each not in objects]:
         try:
             return fitted(value, option, where, refer, default)
+        except Deferred:
+            raise
         except InvalidInput as problem:
             problems.append(problem)
     if isinstance(value, str) and objects:
@@ -124,14 +126,14 @@ def _several(value: Any, inside: tuple[Any, ...], where: str, refer: Refer) -> t
     return tuple(made)
 
 
-def _anything(value: Any, where: str, refer: Refer) -> Any:
+def anything(value: Any, where: str, refer: Refer) -> Any:
     """A value whose type nobody states: tables with a type become objects, the rest stays as it is."""
     if isinstance(value, dict):
         if "type" in value:
             return refer.made(value, where, ())
-        return {key: _anything(each, f"{where}.{key}", refer) for key, each in value.items()}
+        return {key: anything(each, f"{where}.{key}", refer) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return tuple(_anything(each, f"{where}[{i}]", refer) for i, each in enumerate(value))
+        return tuple(anything(each, f"{where}[{i}]", refer) for i, each in enumerate(value))
     if isinstance(value, bool | str):
         return value
     return _number(value, where, "text or a number", None)
