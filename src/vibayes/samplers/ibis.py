@@ -90,8 +90,10 @@ class IBIS:
         particles: all of them are followed at once.
         threshold: share of effective particles below which they are drawn anew and moved.
         max_moves: each time, whether or not particles have forgotten by then where they began.
-        walks: besides independent proposals, let particles walk to beside where they are; without, moves are those of
-            the published algorithm: independent draws of a Gaussian with the particles' mean and covariance.
+        walks: besides independent proposals, let particles walk to beside where they are; without, proposals are those
+            of the published algorithm (Longbottom et al. 2024, eqs 23 and 24): independent draws of a Gaussian with
+            mean and covariance of the weighted particles, accepted with the density ratio that its eq. 25 leaves out.
+            ``max_moves=1`` makes one such move each time, as printed; more are made until particles have forgotten.
         resampling: how particles are drawn anew: `samplers.systematic`, `stratified`, `residual`, `multinomial`, or a
             function of your own of a random generator and weights that gives numbers of particles.
 
