@@ -112,6 +112,11 @@ class ProblemTarget:
         """Of the record."""
         return self.problem.record.samples
 
+    @property
+    def settled(self) -> int:
+        """Samples whose likelihood stays as it is when the record goes on."""
+        return getattr(self._filtering, "settled", self.samples)
+
     def begin(self, points: np.ndarray) -> tuple[np.ndarray, ...]:
         """What is carried along the record, before its first sample: arrays with one row per point."""
         values, allowed = self._allowed(points)

@@ -14,8 +14,9 @@ as in tempered SMC, with moves in between.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -69,6 +70,9 @@ class State:
     effective: list[float] = field(default_factory=list)
     """Effective number of particles after each sample, before they were drawn anew."""
     rejuvenations: list[Rejuvenation] = field(default_factory=list)
+    settled: State | None = None
+    """Where it was before the first sample whose likelihood later samples may change: what a longer record goes on
+    from."""
 
     @property
     def weights(self) -> np.ndarray:
@@ -141,13 +145,17 @@ class IBIS:
         """Particles of the prior."""
         count = self.particles
         points = rng.standard_normal((count, target.size))
-        return State(self, rng, points, target.begin(points), np.zeros(count), np.zeros(count), np.arange(count))
+        return State(self, rng, points, (), np.zeros(count), np.zeros(count), np.arange(count))
 
     def proceed(self, state: State, target: Sequential) -> Iterator[Stage]:
         """Go on to the end of what there is of the record."""
-        length = _SHORTEST
+        length, settled = _SHORTEST, int(getattr(target, "settled", target.samples))
+        if state.time == 0:  # what is carried from the start may depend on samples that have come since
+            state.carried = target.begin(state.points)
         while state.time < target.samples:
-            last = min(state.time + length, target.samples)
+            if state.time == settled:
+                state.settled = replace(copy.deepcopy(state), settled=None)
+            last = min(state.time + length, settled if state.time < settled else target.samples)
             before = state.time
             increments, after = target.follow(state.points, state.carried, before, last)
             if self._take(state, increments) is None:
