@@ -103,7 +103,7 @@ def posed_with(driven, samples, hold, solver=SOLVERS[1]):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("hold", "solver"), zip(HOLDS, SOLVERS, strict=True))
+@pytest.mark.parametrize(("hold", "solver"), list(zip(HOLDS, SOLVERS, strict=True)))
 def test_likelihoods_that_are_settled_stay_as_they_are_when_more_samples_come(driven, hold, solver):
     whole, part = (posed_with(driven, n, hold, solver).filtering() for n in (46, 30))
     assert part.settled == 30 - hold.lookahead

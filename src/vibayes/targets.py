@@ -6,7 +6,7 @@ normal z has the prior.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, field
@@ -17,6 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import ndtr
 
+from vibayes.backbone import BackbonePoints
+from vibayes.backbone.trust import trust_notes
 from vibayes.candidates import Count
 from vibayes.constraints import require_mask
 from vibayes.errors import InvalidInput
@@ -91,6 +93,11 @@ class ProblemTarget:
             )  # fmt: skip
             result[allowed] = np.where(np.isfinite(found), found, np.nan)
         return result
+
+    def trust(self, values: Mapping[str, float]) -> tuple[str, ...]:
+        """Sentences on how far the likelihood itself can be trusted, at values that explain the record."""
+        record = self.problem.record
+        return trust_notes(self._filtering, record, values) if isinstance(record, BackbonePoints) else ()
 
     @property
     def softens(self) -> bool:
