@@ -64,6 +64,55 @@ def test_tabulated_polynomials_are_the_residuals(method):
     np.testing.assert_allclose(prepared.log_likelihood(VALUES), without.log_likelihood(VALUES), rtol=1e-7)
 
 
+def random_backbone(seed):
+    """A chain of one to three masses with springs of random powers, points near one of its modes, and values."""
+    rng = np.random.default_rng(seed)
+    count = 1 + seed % 3
+    springs, values = [], {}
+    for number in range(count):
+        powers = sorted(rng.choice([2, 3, 4, 5], size=rng.integers(1, 3), replace=False).tolist())
+        names = [f"a{number}{power}" for power in powers]
+        values |= {name: float(rng.normal(0.0, 0.3)) for name in names}
+        springs.append(vb.PolynomialSpring((1.0 + number, *names), (1, *powers)))
+    structure = vb.Structure.chain([1.0, 1.37, 0.81][:count], springs)
+    modes = tuple(range(1, count + 1)) if rng.random() < 0.5 else (1,)
+    amplitudes = np.linspace(0.1, 0.5, 12)[:, None] * np.array([1.0, -0.07, 0.03])[: len(modes)]
+    frequency = float(vb.linear_modes(structure).frequencies[0]) * (1.0 + 0.1 * amplitudes[:, 0] ** 2)
+    errors = 1e-4 * np.ones_like(amplitudes)
+    return structure, vb.BackbonePoints(frequency, amplitudes, 1e-4 * frequency, errors, modes=modes), values
+
+
+@pytest.mark.filterwarnings("ignore::vibayes.IdentifiabilityWarning")
+@pytest.mark.parametrize("seed", [2, 3, 5, *(pytest.param(each, marks=pytest.mark.verify) for each in range(6, 60))])
+def test_tabulated_polynomials_are_the_residuals_whatever_the_powers(seed, monkeypatch):
+    """Even powers have no resonant term of first order, and a spring may not be deformed by the modes at all."""
+    monkeypatch.setattr("vibayes.backbone.form.refuse_undeclared", lambda *given: None)
+    structure, points, values = random_backbone(seed)
+    order = 1 + (seed // 2) % 3
+    method = vb.BackboneResidual(order, vb.MeasuredScatter(), remainder=order < 3)
+    prepared = vb.fitting(structure, points, 1e-3, method)
+    assert prepared.table is not None
+    found, left_out = prepared._errors(values)
+    wanted, next_term = prepared.method.errors(prepared.form, values, prepared.points)
+    size = np.abs(prepared.outputs).max()
+    np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-12 * size)
+    if next_term is not None:
+        assert left_out is not None
+        np.testing.assert_allclose(left_out, next_term, rtol=0.0, atol=1e-12 * size)
+    without = eqx.tree_at(lambda each: each.table, prepared, None)
+    np.testing.assert_allclose(prepared._spread(values), without._spread(values), rtol=1e-4, atol=1e-18)
+
+
+def test_quadratic_and_cubic_springs_are_found_from_a_backbone():
+    structure = vb.Structure.single_dof(1.0, [vb.PolynomialSpring((1.0, "a2", "a3"), (1, 2, 3))])
+    truth, sizes = {"a2": 0.3, "a3": 0.5}, np.linspace(0.05, 0.5, 30)
+    clean = vb.backbone_curve(vb.normal_form(structure, order=2), sizes, truth).frequency
+    points = vb.BackbonePoints(clean + 1e-4 * np.random.default_rng(0).standard_normal(30), sizes)
+    prepared = vb.fitting(structure, points, 1e-4)
+    without = eqx.tree_at(lambda each: each.table, prepared, None)
+    np.testing.assert_allclose(prepared.log_likelihood(truth), without.log_likelihood(truth), rtol=1e-9)
+
+
 def test_the_likelihood_is_the_published_one():
     points = measured()
     found = vb.fitting(springs(), points, ("s1", "s2"), FIRST).log_likelihood(VALUES)
@@ -238,8 +287,11 @@ def test_second_order_removes_most_of_the_bias():
             springs(), points, {n: vb.Uniform(-1.0, 3.0) for n in TRUTH}, noise=3e-5,
             filter=vb.BackboneResidual(order, remainder=order == 2),
         )  # fmt: skip
-        model = vb.infer(0, problem, vb.Laplace()).selected
+        posterior = vb.infer(0, problem, vb.Laplace())
+        model = posterior.selected
         found[order] = {name: abs(model.mean()[name] / value - 1.0) for name, value in TRUTH.items()}
+        warned = [note for note in posterior.notes if f"normal form of order {order} is off in frequency" in note]
+        assert len(warned) == (2 if order == 1 else 0)  # one for each backbone
     assert max(found[2].values()) < 0.1 * max(found[1].values())
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.likelihoods import gaussian
 
 import vibayes as vb
-from vibayes.samplers import ibis, moves, multinomial, residual, stratified
+from vibayes.samplers import ibis, moves, multinomial, residual, stratified, systematic
 from vibayes.samplers.climb import scored
 from vibayes.samplers.diagnostics import mcse_mean
 from vibayes.samplers.ibis import IBIS
@@ -261,3 +261,48 @@ def test_a_filtered_record_gives_what_tempered_smc_gives():
         assert abs(a.mean()[name] - b.mean()[name]) < 4.0 * np.linalg.norm(errors)
         assert a.standard_deviation()[name] == pytest.approx(b.standard_deviation()[name], rel=0.25)
     assert a.diagnostics().acceptance > 0.1 and "effective draws at least" in along.summary()
+
+
+# ---- the published moves ---------------------------------------------------------------------------------------
+
+
+def published_proposals(target, walks, seed=4):
+    """Proposals of every move, whitened by mean and covariance of the weighted particles they follow (eq. 23)."""
+    whitened, seen = [], {}
+
+    @dataclass
+    class Watched(Line):
+        def begin(self, points):
+            if "weights" in seen:
+                mean = seen["weights"] @ seen["points"]
+                away = seen["points"] - mean
+                root = np.linalg.cholesky((away * seen["weights"][:, None]).T @ away)
+                whitened.append((points - mean) @ np.linalg.inv(root).T)
+            return super().begin(points)
+
+        def follow(self, points, carried, first, last):
+            if "weights" not in seen or first > 0:
+                seen["points"] = points
+            return super().follow(points, carried, first, last)
+
+    def resampled(rng, weights):
+        seen["weights"] = weights
+        return systematic(rng, weights)
+
+    watched = Watched(target.data, target.slopes, target.noise)
+    method = IBIS(particles=1000, walks=walks, resampling=resampled, max_moves=3)
+    finished(method.sample(np.random.default_rng(seed), watched))
+    return np.concatenate(whitened)
+
+
+def gaussian_to_four_errors(drawn):
+    """Whether mean, covariance and fourth moment are those of a standard normal."""
+    square = np.sum(drawn**2, axis=1)
+    features = np.column_stack([drawn, drawn**2 - 1.0, drawn[:, 0] * drawn[:, 1], square**2 - 8.0])
+    return bool(np.all(np.abs(features.mean(axis=0)) < 4.0 * features.std(axis=0) / np.sqrt(len(drawn))))
+
+
+def test_without_walks_proposals_have_the_particles_mean_and_covariance_as_published():
+    drawn = published_proposals(line(), walks=False)
+    assert len(drawn) > 5000 and gaussian_to_four_errors(drawn)
+    assert not gaussian_to_four_errors(published_proposals(line(), walks=True))  # a negative control

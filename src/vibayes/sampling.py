@@ -76,7 +76,12 @@ def followed(
 
     trace, ended = watched(levels(), show, spent)
     posterior = _posterior(targets, samples, trace, elapsed(), ended)
-    return replace(posterior, notes=(*posterior.notes, *doubted))
+    trusted = [
+        said if len(targets) == 1 else f"{target.name}: {said}"
+        for target, model in zip(targets, posterior.models, strict=True)
+        for said in (target.trust(model.mean()) if len(model.weights) else ())
+    ]
+    return replace(posterior, notes=(*posterior.notes, *doubted, *trusted))
 
 
 def _in_time(ask: Callable[[ProblemTarget], Sequence[str]], target: ProblemTarget) -> Sequence[str]:

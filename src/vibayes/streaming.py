@@ -24,7 +24,9 @@ from vibayes.targets import ProblemTarget
 def update(posterior: Posterior, more: Record, *, progress: bool | Callable[[Level], None] = False) -> Posterior:
     """Take further samples of a record into account, without beginning anew.
 
-    The result is, draw for draw, what `infer` would have given for the whole record with the same key.
+    The result is, draw for draw, what `infer` would have given for the whole record with the same key. Where inputs
+    between samples depend on samples to come, as with `BandLimited`, the likelihood of the last samples is not final
+    before those have come: `update` goes back to before them, by as many as the hold looks ahead.
 
     Args:
         posterior: made by `infer` with `IBIS`, or by `update`; it stays as it is.
@@ -56,7 +58,7 @@ def update(posterior: Posterior, more: Record, *, progress: bool | Callable[[Lev
         problem = replace(model.problem, record=_joined(model.problem.motions, more))
         count = Count(model.simulations, model.failures, model.first_failure)
         targets.append(ProblemTarget(problem, count))
-        runs.append(partial(state.method.proceed, copy.deepcopy(state)))
+        runs.append(partial(state.method.proceed, copy.deepcopy(state.settled or state)))
     show = listener(progress, [target.problem for target in targets])
     found = followed(targets, runs, show, lambda level: "", elapsed)
     return replace(found, trace=(*posterior.trace, *found.trace), seconds=posterior.seconds + found.seconds)
@@ -70,7 +72,12 @@ def _require_stream(model: ModelPosterior) -> tuple[ModelPosterior, State]:
     if state.time != model.problem.record.samples:
         got = f"one that was ended after {state.time:,} of {model.problem.record.samples:,} samples"
         raise InvalidInput("update.posterior", "a run that has reached the end of its record", got, "run it again")
-    if not getattr(model.problem.filtering(), "sequential", True):
+    prepared = model.problem.filtering()
+    if getattr(prepared, "lookahead", 0) is None:
+        got = f"{type(model.problem.hold).__name__}, whose pieces may depend on any later sample"
+        remedy = "state its lookahead, or use StraightLines() or BandLimited()"
+        raise InvalidInput("update.posterior", "inputs that become final as the record goes on", got, remedy)
+    if not getattr(prepared, "sequential", True):
         remedy = "use ODEFilter(diffusion=Running())"
         raise InvalidInput("update.posterior", "likelihoods of the past alone", "a diffusion of all samples", remedy)
     return model, state

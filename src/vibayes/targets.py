@@ -6,7 +6,7 @@ normal z has the prior.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, field
@@ -17,6 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import ndtr
 
+from vibayes.backbone import BackbonePoints
+from vibayes.backbone.trust import trust_notes
 from vibayes.budget import Budget, unlimited
 from vibayes.candidates import Count
 from vibayes.constraints import require_mask
@@ -96,6 +98,11 @@ class ProblemTarget:
             result[allowed] = np.where(np.isfinite(found), found, np.nan)
         return result
 
+    def trust(self, values: Mapping[str, float]) -> tuple[str, ...]:
+        """Sentences on how far the likelihood itself can be trusted, at values that explain the record."""
+        record = self.problem.record
+        return trust_notes(self._filtering, record, values) if isinstance(record, BackbonePoints) else ()
+
     @property
     def softens(self) -> bool:
         """Points of backbones have no errors that build up, nor false summits."""
@@ -115,6 +122,11 @@ class ProblemTarget:
     def samples(self) -> int:
         """Of the record."""
         return self.problem.record.samples
+
+    @property
+    def settled(self) -> int:
+        """Samples whose likelihood stays as it is when the record goes on."""
+        return getattr(self._filtering, "settled", self.samples)
 
     def begin(self, points: np.ndarray) -> tuple[np.ndarray, ...]:
         """What is carried along the record, before its first sample: arrays with one row per point."""

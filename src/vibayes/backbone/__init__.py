@@ -11,6 +11,7 @@ from vibayes.backbone.modes import LargestEntry, LinearModes, UnitMass, linear_m
 from vibayes.backbone.points import BackbonePoints, joined
 from vibayes.backbone.scatter import AmplitudeScatter, ConstantScatter, MeasuredScatter
 from vibayes.backbone.terms import MonomialTable, monomials
+from vibayes.backbone.validity import ExpansionErrors, expansion_errors
 from vibayes.backbone.windows import FittedSinusoid, MovingFourier
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "BackbonePoints",
     "BackboneResidual",
     "ConstantScatter",
+    "ExpansionErrors",
     "FittedSinusoid",
     "LargestEntry",
     "LinearModes",
@@ -36,6 +38,7 @@ __all__ = [
     "backbone_curve",
     "decay_points",
     "estimated_modes",
+    "expansion_errors",
     "fitting",
     "joined",
     "linear_modes",

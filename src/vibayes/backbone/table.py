@@ -17,12 +17,14 @@ import numpy as np
 
 from vibayes.backbone.expansion import Expansion, ModalEquations, expand
 from vibayes.backbone.form import NormalForm
-from vibayes.backbone.polynomials import terms_of
+from vibayes.backbone.polynomials import Term, terms_of
 from vibayes.backbone.scatter import Measured
 
 Array = Any
 _STEP = 1e-5
 """Relative, of the differences by which derivatives are found; they scale standard errors only."""
+_UNMOVED = 1e-9
+"""Share of the largest deformation possible below which a spring is not deformed by the modes."""
 
 
 class ResidualTable(eqx.Module):
@@ -108,22 +110,37 @@ def _slopes(points: Measured, function: Any) -> Any:
 
 
 def _scales(form: NormalForm, points: Measured) -> np.ndarray:
-    """Values of each unknown at which its term is as large as the linear ones."""
-    linear = np.abs(points.frequency[:, None] ** 2 * points.amplitudes).max()
-    count, found = len(form.parameters), []
-    nothing = _expansion(form, np.zeros(count), points, 1).resonant[0]
-    for i in range(count):
-        change = _expansion(form, np.eye(count)[i], points, 1).resonant[0] - nothing
-        largest = np.abs(change).max()
-        found.append(linear / largest if largest > 0 else 1.0)
-    return np.array(found)
+    """Values of each unknown at which its force is about as large as the linear ones.
+
+    The force itself and not its resonant part, which is zero for even powers at first order: what is left of it there
+    is rounding, and no measure of anything.
+    """
+    linear = form.linear
+    assert linear is not None
+    sizes, modes = np.abs(points.amplitudes), list(form.subset.modes)
+    forces = dict.fromkeys(form.parameters, 0.0)
+    for term in _nonlinear_terms(form):
+        if not isinstance(term.coefficient, str):
+            continue
+        pull = np.abs(term.signs @ np.asarray(linear.shapes))
+        deformation = float((sizes @ pull[modes]).max())
+        if deformation <= _UNMOVED * pull.max() * sizes.max():  # by the modes themselves: harmonics may still move it
+            deformation = float(pull.max() * sizes.max())
+        force = deformation**term.power * float((pull / np.asarray(linear.masses)).max())
+        forces[term.coefficient] = max(forces[term.coefficient], force)
+    largest = np.abs(points.frequency[:, None] ** 2 * points.amplitudes).max()
+    return np.array([largest / force if force > 0.0 else 1.0 for force in forces.values()])
+
+
+def _nonlinear_terms(form: NormalForm) -> list[Term]:
+    return [term for term in terms_of(form.structure) if term.power > 1 and not term.of_rate]
 
 
 def _expansion(form: NormalForm, values: np.ndarray, points: Measured, order: int) -> Expansion:
     """By NumPy, which needs no compiling."""
     given, linear = dict(zip(form.parameters, values, strict=True)), form.linear
     assert linear is not None
-    terms = [term for term in terms_of(form.structure) if term.power > 1 and not term.of_rate]
+    terms = _nonlinear_terms(form)
     shapes = np.asarray(linear.shapes)
     strengths = [given[t.coefficient] if isinstance(t.coefficient, str) else float(t.coefficient) for t in terms]
     signs = np.array([term.signs for term in terms]).reshape(len(terms), len(shapes))

@@ -38,6 +38,15 @@ class Hold(eqx.Module):
     degree: AbstractClassVar[int]
     refinement: eqx.AbstractVar[int]
 
+    @property
+    def lookahead(self) -> int | None:
+        """Samples after the end of an interval on which its pieces depend; None if any later sample may change them.
+
+        Streaming needs it: what later samples change is not final yet (`vibayes.update`). A hold of your own states it
+        if it is finite.
+        """
+        return None
+
     @abc.abstractmethod
     def pieces(self, values: jax.Array, rate: float) -> jax.Array:
         """Polynomial pieces through samples.
@@ -68,6 +77,11 @@ class ZeroOrderHold(Hold):
     degree: ClassVar[int] = 0
     refinement: int = eqx.field(static=True, default=1, init=False)
 
+    @property
+    def lookahead(self) -> int:
+        """No sample is needed beyond the interval's own ends."""
+        return 0
+
     def pieces(self, values: jax.Array, rate: float) -> jax.Array:
         """Polynomial pieces through samples; see :meth:`Hold.pieces`."""
         del rate  # A constant has no slope to scale by it.
@@ -91,6 +105,11 @@ class StraightLines(Hold):
 
     degree: ClassVar[int] = 1
     refinement: int = eqx.field(static=True, default=1, init=False)
+
+    @property
+    def lookahead(self) -> int:
+        """No sample is needed beyond the interval's own ends."""
+        return 0
 
     def pieces(self, values: jax.Array, rate: float) -> jax.Array:
         """Polynomial pieces through samples; see :meth:`Hold.pieces`."""

@@ -69,7 +69,8 @@ def check_channels(structure: Structure, record: Record) -> None:
     empty = [name for i, name in enumerate(record.output_names) if np.isnan(record.output[:, i]).all()]
     if empty:
         raise InvalidInput("record", "outputs with samples", f"none in {quoted(empty)}", "leave them out")
-    steady = [name for i, name in enumerate(record.output_names) if np.ptp(_there(record.output[:, i])) == 0.0]
+    known = {name: _there(record.output[:, i]) for i, name in enumerate(record.output_names)}
+    steady = [name for name, values in known.items() if len(values) > 1 and np.ptp(values) == 0.0]
     if steady:
         remedy = "look after the sensor, or leave it out: what never changes says nothing"
         raise InvalidInput("record", "outputs that vary", f"a constant in {quoted(steady)}", remedy)

@@ -14,8 +14,9 @@ as in tempered SMC, with moves in between.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -69,6 +70,9 @@ class State:
     effective: list[float] = field(default_factory=list)
     """Effective number of particles after each sample, before they were drawn anew."""
     rejuvenations: list[Rejuvenation] = field(default_factory=list)
+    settled: State | None = None
+    """Where it was before the first sample whose likelihood later samples may change: what a longer record goes on
+    from."""
 
     @property
     def weights(self) -> np.ndarray:
@@ -90,8 +94,10 @@ class IBIS:
         particles: all of them are followed at once.
         threshold: share of effective particles below which they are drawn anew and moved.
         max_moves: each time, whether or not particles have forgotten by then where they began.
-        walks: besides independent proposals, let particles walk to beside where they are; without, moves are those of
-            the published algorithm: independent draws of a Gaussian with the particles' mean and covariance.
+        walks: besides independent proposals, let particles walk to beside where they are; without, proposals are those
+            of the published algorithm (Longbottom et al. 2024, eqs 23 and 24): independent draws of a Gaussian with
+            mean and covariance of the weighted particles, accepted with the density ratio that its eq. 25 leaves out.
+            ``max_moves=1`` makes one such move each time, as printed; more are made until particles have forgotten.
         resampling: how particles are drawn anew: `samplers.systematic`, `stratified`, `residual`, `multinomial`, or a
             function of your own of a random generator and weights that gives numbers of particles.
 
@@ -139,13 +145,17 @@ class IBIS:
         """Particles of the prior."""
         count = self.particles
         points = rng.standard_normal((count, target.size))
-        return State(self, rng, points, target.begin(points), np.zeros(count), np.zeros(count), np.arange(count))
+        return State(self, rng, points, (), np.zeros(count), np.zeros(count), np.arange(count))
 
     def proceed(self, state: State, target: Sequential) -> Iterator[Stage]:
         """Go on to the end of what there is of the record."""
-        length = _SHORTEST
+        length, settled = _SHORTEST, int(getattr(target, "settled", target.samples))
+        if state.time == 0:  # what is carried from the start may depend on samples that have come since
+            state.carried = target.begin(state.points)
         while state.time < target.samples:
-            last = min(state.time + length, target.samples)
+            if state.time == settled:
+                state.settled = replace(copy.deepcopy(state), settled=None)
+            last = min(state.time + length, settled if state.time < settled else target.samples)
             before = state.time
             increments, after = target.follow(state.points, state.carried, before, last)
             if self._take(state, increments) is None:

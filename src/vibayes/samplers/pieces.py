@@ -43,17 +43,19 @@ _SHARES = np.array([0.6, 0.3, 0.1])
 
 
 class Pieces(NamedTuple):
-    """The coordinates of every piece, and its share of the points."""
+    """The coordinates of every piece, its share of the points, and the widths of its Gaussians with their shares."""
 
     charts: tuple[Chart, ...]
     shares: np.ndarray
+    scales: np.ndarray = _SCALES
+    scale_shares: np.ndarray = _SHARES
 
     def draw(self, rng: np.random.Generator, count: int, exact: bool = False) -> np.ndarray:
         """Independent draws of q; or, if ``exact``, of the width that fits alone."""
         drawn = rng.standard_normal((count, len(self.charts[0].centre)))
         which = rng.choice(len(self.charts), count, p=self.shares)
         if not exact:
-            drawn *= rng.choice(_SCALES, (count, 1), p=_SHARES)
+            drawn *= rng.choice(self.scales, (count, 1), p=self.scale_shares)
         for number, each in enumerate(self.charts):
             drawn[which == number] = each.points(drawn[which == number])
         return drawn
@@ -61,12 +63,12 @@ class Pieces(NamedTuple):
     def log_densities(self, points: np.ndarray) -> np.ndarray:
         """Logarithms of the terms of q, piece by piece: (pieces, points)."""
         size = points.shape[1]
-        heights = np.log(_SHARES) - size * np.log(_SCALES) - 0.5 * size * np.log(2.0 * np.pi)
+        heights = np.log(self.scale_shares) - size * np.log(self.scales) - 0.5 * size * np.log(2.0 * np.pi)
         logs = np.empty((len(self.charts), len(points)))
         for number, each in enumerate(self.charts):
             with np.errstate(over="ignore"):  # far away the bends of a chart go to infinity, and q to zero
                 squares = np.sum(each.straight(points) ** 2, axis=1)
-            terms = heights[:, None] - 0.5 * squares / _SCALES[:, None] ** 2
+            terms = heights[:, None] - 0.5 * squares / self.scales[:, None] ** 2
             logs[number] = _log_sum(terms) - each.log_volume + np.log(self.shares[number])
         return logs
 
@@ -98,8 +100,9 @@ def pieces_of(points: np.ndarray, weights: np.ndarray) -> Pieces:
 
 
 def one_piece(points: np.ndarray, weights: np.ndarray) -> Pieces:
-    """A weighted cloud taken for one Gaussian."""
-    return Pieces((chart(points, weights).unbent(),), np.ones(1))
+    """A weighted cloud taken for one Gaussian, of its mean and covariance."""
+    # Of one width: the wider ones of `pieces_of` would double the covariance.
+    return Pieces((chart(points, weights).unbent(),), np.ones(1), np.ones(1), np.ones(1))
 
 
 def _made(points: np.ndarray, weights: np.ndarray, members: list[np.ndarray]) -> Pieces:

@@ -25,14 +25,16 @@ class Drive(NamedTuple):
 
 
 def drive_of(signal: Sampled, steps: int) -> Drive:
-    """With so many steps per sample.
+    """With so many steps per sample. What is known at a time does not depend on samples further ahead than those that
+    the hold looks at, to the last bit.
 
     Examples:
         >>> from vibayes.excitation import Sampled, StraightLines
         >>> drive_of(Sampled([0.0, 1.0, 4.0], rate=10.0, hold=StraightLines()), 2).at[:, 0]
         array([0. , 0.5, 1. , 2.5, 4. ])
     """
-    pieces = np.asarray(signal.pieces())
+    samples = np.asarray(signal.values)
+    pieces = np.asarray(signal.hold.pieces(samples, signal.rate))  # type: ignore[arg-type]
     number = np.arange((signal.samples - 1) * steps)
 
     def value(part: float, before: bool) -> np.ndarray:
@@ -43,7 +45,11 @@ def drive_of(signal: Sampled, steps: int) -> Drive:
         index = np.where(on_knot, nearest - before, np.floor(place))
         index = np.clip(index, 0, len(pieces) - 1).astype(int)
         local = (place - index) / (signal.rate * signal.refinement)
-        return np.einsum("sck,sk->sc", pieces[index], local[:, None] ** np.arange(pieces.shape[-1]))
+        terms = (pieces[index][..., k] * local[:, None] ** k for k in range(pieces.shape[-1]))
+        return sum(terms, np.zeros((len(number), signal.channels)))
 
     begin, end = value(0.0, False), value(1.0, True)
-    return Drive(begin, value(0.5, False), end, np.concatenate([begin, end[-1:]]), pieces[0].T)
+    at = np.concatenate([begin, end[-1:]])
+    # The samples themselves: the last of a record is then what it will be once the record goes on.
+    at[::steps] = samples
+    return Drive(begin, value(0.5, False), end, at, pieces[0].T)

@@ -8,6 +8,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from vibayes.compilation import compiled_soon
 from vibayes.errors import InvalidInput
@@ -50,6 +51,8 @@ class Solving(eqx.Module):
     gains: dict[int, Gains]
     method: Solver = eqx.field(static=True)
     interval: float = eqx.field(static=True)
+    lookahead: int | None = eqx.field(static=True, default=0)
+    """Later samples on which inputs between samples depend; any may where it is None."""
 
     def __hash__(self) -> int:
         return id(self)
@@ -70,8 +73,19 @@ class Solving(eqx.Module):
 
     @property
     def sequential(self) -> bool:
-        """Whether the likelihood of a sample depends on no later one; with a global diffusion it does."""
-        return not (isinstance(self.method, ODEFilter) and isinstance(self.method.diffusion, Global))
+        """Whether likelihoods of samples become final as the record goes on; with a global diffusion they never do."""
+        overall = isinstance(self.method, ODEFilter) and isinstance(self.method.diffusion, Global)
+        return not overall and self.lookahead is not None
+
+    @property
+    def settled(self) -> int:
+        """Number of samples whose likelihood no later sample changes. Inputs up to the next sample are in the Taylor
+        series at the start, so that nothing is final before they are.
+        """
+        samples = self.outputs.shape[0]
+        if not self.sequential or self.lookahead is None or samples < self.lookahead + 2:
+            return 0
+        return samples - self.lookahead
 
     # ---- many sets, along the last axis -----------------------------------------------------------------------
 
@@ -265,7 +279,9 @@ def solving(
         raise InvalidInput("solver", "a structure whose inputs were measured", "random inputs", remedy)
     check_channels(structure, record)
     noises = check_noise(noise, record.output.shape[1])
-    steps = (record.samples - 1) * method.steps
+    # A single sample has no step after it; the one that is made up is never made.
+    inputs = np.asarray(record.input)[[0, 0]] if record.samples == 1 else record.input
+    steps = (len(inputs) - 1) * method.steps
     found: dict[int, Gains] = {}
     if isinstance(method, ODEFilter):
         layout = _layout(structure, method)
@@ -276,8 +292,9 @@ def solving(
         structure=structure,
         noise=noise_of(noises),
         outputs=jnp.asarray(record.output),
-        drive=Drive(*map(jnp.asarray, drive_of(Sampled(record.input, record.rate, hold), method.steps))),
+        drive=Drive(*map(jnp.asarray, drive_of(Sampled(inputs, record.rate, hold), method.steps))),
         gains=found,
         method=method,
         interval=record.dt,
+        lookahead=hold.lookahead,
     )
