@@ -9,7 +9,7 @@ import numpy as np
 
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Hold, StraightLines, ZeroOrderHold
-from vibayes.filters.method import Filter, KalmanFilter
+from vibayes.filters.method import Filter, KalmanFilter, UnscentedFilter
 from vibayes.forking import require_unforked
 from vibayes.naming import quoted
 from vibayes.record import Record
@@ -26,6 +26,13 @@ def check_filter(method: Any) -> Filter:
     if not isinstance(method, Filter):
         raise InvalidInput("filter", "UnscentedFilter(), ExtendedFilter() or KalmanFilter()", repr(method), "give one")
     return method
+
+
+def check_points(method: Filter, states: int) -> None:
+    """Sigma points at a distance from the mean."""
+    if isinstance(method, UnscentedFilter) and method.scaled is not None and states + method.scaled[2] <= 0.0:
+        expected, got = f"κ above −n, and so n + λ above 0; there are {states} states", repr(method.kappa)
+        raise InvalidInput("UnscentedFilter.kappa", expected, got, f"give more than {-states}, or spread=3 instead")
 
 
 def check_structure(structure: Structure, method: Filter) -> None:

@@ -46,7 +46,7 @@ class Estimate:
 
 
 def estimate(
-    prepared: Filtering, values: Mapping[str, Any], of: Sequence[Sensor], *, smoothed: bool = True
+    prepared: Filtering, values: Mapping[str, Any], of: Sequence[Sensor], *, smoothed: bool = False
 ) -> Estimate:
     """Readings that were not measured, with their uncertainty.
 
@@ -103,7 +103,8 @@ def _readings(
             transformed = prepared.method.transform(
                 lambda points: model.measure(points, index, given, sensors), mean, lower, model.bounded
             )
-            return transformed.mean, jnp.sum(transformed.along**2, axis=1) + jnp.sum(transformed.beside**2, axis=1)
+            squares = [jnp.sum(each**2, axis=1) for each in transformed[1:]]
+            return transformed.mean, squares[0] + squares[1] - squares[2]
 
         return jax.vmap(reading)(indices, *Moments(*moments), measured.given)
 

@@ -23,7 +23,7 @@ import numpy as np
 from vibayes.filters.discrete import Discrete
 from vibayes.filters.lanes import like
 from vibayes.filters.transforms import Transform, Transformed
-from vibayes.filters.triangular import known_part, triangle
+from vibayes.filters.triangular import downdated, known_part, triangle
 
 Array = Any
 _LOG_2PI = 1.8378770664093453
@@ -67,11 +67,12 @@ class Absorbed(NamedTuple):
 
 
 def absorb(
-    images: Array, columns: Array, mean: Array, y: Array, expected: Array, noise: Array, beside: Array | None = None
-) -> Absorbed:
+    images: Array, columns: Array, mean: Array, y: Array, expected: Array, noise: Array, beside: Array | None = None,
+    less: Array | None = None,
+) -> Absorbed:  # fmt: skip
     """Take outputs into account, one after the other: columns (outputs, columns, ...) of theirs and (states, columns,
     ...) of the state, its mean, what was measured and what was expected. Columns ``beside`` of the outputs have nothing
-    to do with the state: they are noise.
+    to do with the state: they are noise, whose covariance is smaller by the squares of columns ``less``.
     """
     y = like(y, expected)
     there = y == y
@@ -81,7 +82,9 @@ def absorb(
     if beside is not None and beside.shape[1]:
         beside = jnp.where(there[:, None], beside, 0.0)
         variances = variances + jnp.sum(beside * beside, axis=1)
-        images, error, noise = _uncorrelated(images, error, noise, beside)
+        less = beside[:, :0] if less is None else jnp.where(there[:, None], less, 0.0)
+        variances = variances - jnp.sum(less * less, axis=1)
+        images, error, noise = _uncorrelated(images, error, noise, beside, less)
     total = jnp.zeros(expected.shape[1:])
     rows, off = jnp.concatenate([images, columns]), jnp.concatenate([error, -mean])
     for i in range(y.shape[0]):
@@ -94,12 +97,16 @@ def absorb(
     return Absorbed(-off, rows, Increment(total, expected, jnp.sqrt(variances)))
 
 
-def _uncorrelated(images: Array, error: Array, noise: Array, beside: Array) -> tuple[Array, Array, Array]:
+def _uncorrelated(
+    images: Array, error: Array, noise: Array, beside: Array, less: Array
+) -> tuple[Array, Array, Array]:
     """Outputs less what the noise of those before tells of theirs: the same likelihood, each with noise of its own."""
     count = len(noise)
     if count == 1:
-        return images, error, jnp.sqrt(noise * noise + jnp.sum(beside * beside, axis=1))
+        square = noise * noise + jnp.sum(beside * beside, axis=1) - jnp.sum(less * less, axis=1)
+        return images, error, jnp.sqrt(square)
     root = triangle(jnp.concatenate([like(np.eye(count), beside) * noise[:, None], beside], axis=1))
+    root = downdated(root, less)
     rows, off = list(images), list(error)
     for i in range(count):
         for k in range(i + 1, count):
@@ -119,17 +126,19 @@ def correct(
 
     if model.reads_states:
         points = readings(jnp.concatenate([mean[:, None], mean[:, None] + lower], axis=1))
-        read = Transformed(points[:, 0], points[:, 1:] - points[:, :1], points[:, :0])
+        read = Transformed(points[:, 0], points[:, 1:] - points[:, :1], points[:, :0], points[:, :0])
     else:
         read = transform(readings, mean, lower, model.bounded)
-    found = absorb(read.along, lower, mean, y, read.mean, noise, read.beside)
+    found = absorb(read.along, lower, mean, y, read.mean, noise, read.beside, read.less)
     return Moments(model.bounded(found.mean[:, None])[:, 0], found.columns), found.increment
 
 
 def _ahead(
     transform: Transform, model: Discrete, now: Moments, index: Any, given: Array, growth: Array
-) -> tuple[Array, Array, Array]:
-    """The mean an interval later, columns of it that go along with those of the state, and all others."""
+) -> tuple[Array, Array, Array, Array]:
+    """The mean an interval later, columns of it that go along with those of the state, all others, and those that are
+    subtracted.
+    """
 
     def step(points):
         return model.advance(points, index, jnp.stack([given, growth]))
@@ -140,13 +149,13 @@ def _ahead(
     lower = jnp.pad(now.lower, around) + like(np.diag([0.0] * size + [1.0] * more), now.lower)
     found = transform(step, mean, lower, model.bounded)
     others = [found.along[:, size:], found.beside, model.noise_of(index)]
-    return found.mean, found.along[:, :size], jnp.concatenate(others, axis=1)
+    return found.mean, found.along[:, :size], jnp.concatenate(others, axis=1), found.less
 
 
 def predict(transform: Transform, model: Discrete, now: Moments, index: Any, given: Array, growth: Array) -> Moments:
     """Mean and triangle an interval later."""
-    mean, along, others = _ahead(transform, model, now, index, given, growth)
-    return Moments(mean, triangle(jnp.concatenate([along, others], axis=1)))
+    mean, along, others, less = _ahead(transform, model, now, index, given, growth)
+    return Moments(mean, downdated(triangle(jnp.concatenate([along, others], axis=1)), less))
 
 
 def run(
@@ -219,10 +228,11 @@ def smooth(
     def sample(later, this):
         index, now, given, growth = this
 
-        mean, along, others = _ahead(transform, model, now, index, given, growth)
+        mean, along, others, less = _ahead(transform, model, now, index, given, growth)
         above = jnp.concatenate([along, others], axis=1)
         below = jnp.concatenate([now.lower, jnp.zeros_like(others)], axis=1)
         whole = triangle(jnp.concatenate([above, below]))
+        whole = downdated(whole, jnp.concatenate([less, jnp.zeros_like(less)]))
         size = mean.shape[0]
         ahead, gain, rest = whole[:size, :size], whole[size:, :size], whole[size:, size:]
         known = known_part(ahead, jnp.concatenate([(later.mean - mean)[:, None], later.lower], axis=1))

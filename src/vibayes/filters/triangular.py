@@ -50,11 +50,30 @@ def _along(row: Array, rows: Array) -> tuple[Array, Array]:
     return direction, jnp.sum(rows * direction, axis=1)
 
 
+def downdated(lower: Array, columns: Array) -> Array:
+    """The triangle of L Lᵀ − C Cᵀ, one column of C after the other; NaN where that is no covariance.
+
+    With p = L⁻¹ c a root is L (I − p pᵀ / (1 + √(1 − pᵀ p))), and there is none if pᵀ p > 1.
+    """
+    for j in range(columns.shape[1]):
+        solved = known_part(lower, columns[:, j, None])[:, 0]
+        square = jnp.sum(solved * solved, axis=0)
+        missed = columns[:, j] - jnp.sum(lower * solved, axis=1)  # of states without deviation
+        size = jnp.sum(columns[:, j] * columns[:, j], axis=0)
+        possible = (square <= 1.0) & (jnp.sum(missed * missed, axis=0) <= _OWN * size)
+        share = 1.0 / (1.0 + jnp.sqrt(jnp.where(possible, 1.0 - square, 1.0)))
+        along = jnp.sum(lower * solved, axis=1)
+        lower = triangle(lower - (share * along)[:, None] * solved)
+        lower = jnp.where(possible, lower, jnp.nan)
+    return lower
+
+
 def known_part(lower: Array, right: Array) -> Array:
     """x of L x = b for several columns b, and 0 for a state that is fixed by those before it: it must not divide by
     rounding.
     """
-    whole, own = jnp.sqrt(jnp.sum(lower * lower, axis=1)), jnp.diagonal(lower)
+    whole = jnp.sqrt(jnp.sum(lower * lower, axis=1))
+    own = jnp.stack([lower[i, i] for i in range(lower.shape[0])])
     free = own > _OWN * whole
     solved: list[Array] = []
     for i in range(lower.shape[0]):

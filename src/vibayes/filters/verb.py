@@ -12,7 +12,14 @@ import jax.numpy as jnp
 
 from vibayes.compilation import compiled_soon
 from vibayes.excitation import Hold, StraightLines, ZeroOrderHold
-from vibayes.filters.checks import check_channels, check_filter, check_hold, check_noise, check_structure
+from vibayes.filters.checks import (
+    check_channels,
+    check_filter,
+    check_hold,
+    check_noise,
+    check_points,
+    check_structure,
+)
 from vibayes.filters.discrete import Discrete, discretise
 from vibayes.filters.method import Filter, UnscentedFilter
 from vibayes.filters.noise import Noise, noise_of
@@ -214,7 +221,7 @@ def filtering(
     check_channels(structure, record)
     check_hold(hold)
     channels = record.output.shape[1]
-    return Filtering(
+    prepared = Filtering(
         structure=structure,
         noise=noise_of(check_noise(noise, channels)),
         outputs=jnp.asarray(record.output),
@@ -224,3 +231,5 @@ def filtering(
         interval=record.dt,
         constant=isinstance(hold, ZeroOrderHold),
     )
+    check_points(method, prepared._size)
+    return prepared
