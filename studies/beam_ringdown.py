@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from arguments import parser_of
+from baselines import told
 from output_only import deliver, skip
 from scipy.io import loadmat
 from scipy.signal import butter, sosfiltfilt
@@ -97,8 +98,9 @@ def calibrated(frequency: Regression, damping: Regression, sine: Any) -> tuple[f
 def predicted(frequency: Regression, damping: Regression, sines: list[Any], largest: float) -> dict[str, Any]:
     """Least forces of all levels, predicted and measured, and errors of whole curves."""
     mass, shift = calibrated(frequency, damping, sines[0])
-    levels = []
-    for sine in sines[1:]:
+    levels, sizes = [], [float(np.median(each.amplitude)) for each in sines]
+    least_forces = [float(np.min(each.force)) for each in sines]
+    for number, sine in enumerate(sines[1:], 1):
         needed, measured = mass * forces(frequency, damping, sine, shift), np.asarray(sine.force, float)
         least = np.percentile(needed.min(axis=1), [2.5, 50.0, 97.5])
         levels.append(
@@ -109,12 +111,24 @@ def predicted(frequency: Regression, damping: Regression, sines: list[Any], larg
                 "least_force_predicted_N": float(least[1]),
                 "least_force_interval95_N": [float(least[0]), float(least[2])],
                 "least_force_error_percent": 100.0 * float(least[1] / measured.min() - 1.0),
+                "naive_error_percent": naive(sizes[: number + 1], least_forces[: number + 1]),
                 "curve_nrmse": float(
                     np.sqrt(np.mean((needed.mean(axis=0) - measured) ** 2)) / np.sqrt(np.mean(measured**2))
                 ),
             }
         )
     return {"effective_mass_kg": mass, "shift_hz": shift / (2.0 * np.pi), "levels": levels}
+
+
+def naive(sizes: list[float], forces: list[float]) -> dict[str, float]:
+    """Errors of the last level's least force, in percent: of that of the level before, of a parabola through the three
+    before, and of a linear structure, whose force grows with the amplitude from the weakest level on.
+    """
+    known, *_ = zip(sizes[:-1], forces[:-1], strict=True)
+    found = {"last_value": forces[-2], "linear_model": known[1] * sizes[-1] / known[0]}
+    if len(sizes) > 3:
+        found["parabola"] = float(np.polyval(np.polyfit(sizes[-4:-1], forces[-4:-1], 2), sizes[-1]))
+    return {name: 100.0 * (value / forces[-1] - 1.0) for name, value in found.items()}
 
 
 def main() -> None:
@@ -148,6 +162,7 @@ def main() -> None:
             f"{level['amplitude_m_s2']:5.1f} m/s², {inside} the ring-down: least force "
             f"{level['least_force_predicted_N']:.3f} N predicted, {level['least_force_measured_N']:.3f} N measured"
         )
+        told(level["naive_error_percent"])
     draw(points, size, ratio, (frequency, damping), chosen)
     deliver(result, chosen)
 

@@ -3,12 +3,16 @@
 Acceleration at 4,096 Hz over 3 s with noise of 5 % of its root mean square, under a random-phase multisine of 0.5 to
 100 Hz that grows over the first tenth to 208 N at most; simulated with the fourth-order scheme of Runge and Kutta at
 131,072 Hz. Truth and signs are those of the public benchmark, on whose two displacement records the posterior is
-tested: each of its particles is simulated with band-limited inputs.
+tested: each of its particles is simulated with band-limited inputs. Errors of naive predictions stand beside
+(`baselines`): the first sample held, a parabola through the first three, and a linear oscillator.
 """
+
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from baselines import fitted, from_start, told
 from output_only import skip
 from scipy.io import loadmat
 from solver_based import deliver, draw, errors_of, figures_of, options, readings_of
@@ -82,8 +86,14 @@ def measured(seed: int, seconds: float) -> tuple[vb.Record, float]:
     return record.segment(0, round(seconds * RATE) + 1), level
 
 
-def tested(signal: str, draws: dict[str, np.ndarray], chosen, quick: bool) -> dict[str, float]:
-    """Errors of all draws on a record of the benchmark, in metres."""
+def straight(sensor: vb.Sensor) -> vb.Structure:
+    """The oscillator without hysteresis."""
+    return vb.Structure.single_dof("m", [vb.Damper("c"), vb.Spring("k")], sensors=[sensor])
+
+
+def tested(signal: str, draws: dict[str, np.ndarray], linear: dict[str, float], chosen) -> dict[str, Any]:
+    """Errors of all draws on a record of the benchmark, in metres, and of naive predictions."""
+    quick = chosen.quick
     folder = chosen.data / "bouc_wen"
     force = loadmat(folder / f"uval_{signal}.mat")[f"uval_{signal}"].ravel()
     displacement = loadmat(folder / f"yval_{signal}.mat")[f"yval_{signal}"].ravel()
@@ -94,8 +104,12 @@ def tested(signal: str, draws: dict[str, np.ndarray], chosen, quick: bool) -> di
     driven = np.tile(force, 2) if steady else force
     record = vb.Record.from_arrays(rate=BENCHMARK_RATE, input=driven, output=np.resize(displacement, len(driven)))
     structure = oscillator(vb.Displacement("mass"))
-    found = readings_of(structure, record, draws, vb.RungeKutta(steps=FINER), vb.BandLimited())
-    return errors_of(found[:, -len(displacement) :, 0], displacement)
+    how = vb.RungeKutta(steps=FINER), vb.BandLimited()
+    found = readings_of(structure, record, draws, *how)
+    one = {name: np.full(1, value) for name, value in linear.items()}
+    simple = readings_of(straight(vb.Displacement("mass")), record, one, *how)[0, -len(displacement) :, 0]
+    errors = errors_of(found[:, -len(displacement) :, 0], displacement)
+    return errors | {"naive": from_start(displacement, simple)}
 
 
 if __name__ == "__main__":
@@ -110,8 +124,11 @@ if __name__ == "__main__":
     print(f"Bouc-Wen oscillator, seed {chosen.seed}\n{posterior.summary()}", flush=True)
     result = figures_of(posterior, TRUTH)
     draws = posterior.selected.resampled(chosen.seed, method.particles)
+    stiff = {"m": TRUTH["m"], "c": TRUTH["c"], "k": TRUTH["k"] + TRUTH["alpha"]}
+    linear = fitted(straight(vb.AbsoluteAcceleration("mass")), record, stiff)
     for name, signal in (("sweep", "sinesweep"), ("multisine", "multisine")):
-        result[name] = tested(signal, draws, chosen, chosen.quick)
-        print(name, result[name], flush=True)
+        result[name] = tested(signal, draws, linear, chosen)
+        print(name, {each: value for each, value in result[name].items() if each != "naive"}, flush=True)
+        told(result[name]["naive"])
     draw(posterior, TRUTH, chosen)
     deliver(result, chosen)

@@ -29,6 +29,7 @@ import jax.numpy as jnp
 import numpy as np
 from arguments import parser_of
 from augmented import augmented
+from baselines import ahead_of, rmse
 from output_only import QUICK, deliver, figures_of_model, nrmse, skip
 from scipy.io import loadmat
 from scipy.ndimage import gaussian_filter1d
@@ -143,6 +144,16 @@ def left_out(model: ModelPosterior, floor: str, truth: np.ndarray, seed: int, dr
     return {"acceleration": error[0], "drift third floor to roof": error[1], "inside_95": inside}, found
 
 
+def naive_of(motion: Motion, there: int, linear: float) -> dict[str, float]:
+    """Errors of what costs nothing, over the root mean square: the floor that was measured taken for the other, and of
+    the linear model. The last value and the parabola have seen the floor that was left out, a sample ago.
+    """
+    here, other = motion.acceleration[:, 1 - there], motion.acceleration[:, there]
+    size = float(np.sqrt(np.mean(other**2)))
+    seen = {name: error / size for name, error in ahead_of(other).items()}
+    return {"measured_floor": rmse(here, other) / size, **seen, "linear_model": linear}
+
+
 def draw(models: list[ModelPosterior], found: vb.Estimate, loop: vb.Estimate, truth: np.ndarray, out: Path) -> None:
     """Parameters with their priors, the floor that was left out, and the loop of the lowest hysteretic storeys."""
     from vibayes import report
@@ -194,6 +205,7 @@ def main() -> None:
         "probabilities": posterior.probabilities,
         "standard_errors": posterior.standard_errors,
         "models": models,
+        "naive": naive_of(motion, there, models["linear"]["nrmse"]["acceleration"]),
         "augmented_ukf": augmented(replace(best.problem, priors=known, noise=sigma)),
         "likelihoods": posterior.simulations,
         "seconds": posterior.seconds,

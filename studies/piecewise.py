@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 from arguments import parser_of
+from baselines import ahead_of, fitted, nmse, rmse, told
 
 import vibayes as vb
 from vibayes import report
 
 NAMES = ("linear", "bilinear", "trilinear", "quadlinear")
 RATE, SAMPLES, NOISE = 100.0, 1000, 0.05
+STIFFNESSES = 700.0, 1e3, 1.5e3, 2.2e3, 3.2e3, 5e3, 8e3
+"""From which the best linear spring is sought."""
 QUICK = vb.FollowAndWeigh(fits=80, particles=250, draws=750, rounds=2)
 
 
@@ -88,11 +91,28 @@ def run(case: Case, description: str | None) -> None:
             inside = {name: value in model.interval(name, percent / 100.0) for name, value in case.truth.items()}
             result[f"truth_in_{percent}"] = inside
     result["mean_model_nmse"] = vb.predict(chosen.seed, model, draws=20 if chosen.quick else 200).nmse_at_mean
+    result["naive"] = naive_of(record)
+    told(result["naive"])
     if chosen.out:
         draw(posterior, case, chosen.out, chosen.seed)
         (chosen.out / "result.json").write_text(json.dumps(result, indent=1))
     if chosen.json:
         print(json.dumps(result))
+
+
+def naive_of(record: vb.Record) -> dict[str, float]:
+    """NMSE of the last value and a parabola, a sample ahead, and of the best linear oscillator on the record itself."""
+    outputs = record.output[:, 0]
+    members, sensors = [vb.Spring("k"), vb.Damper("c")], [vb.RelativeAcceleration("mass")]
+    oscillator = vb.Structure.single_dof("m", members, sensors=sensors)
+    errors = []
+    for k in STIFFNESSES:  # least squares ends in the valley where it begins
+        values = fitted(oscillator, record, {"m": 1.0, "c": 2.0, "k": k})
+        signal = vb.Sampled(record.input, record.rate, vb.StraightLines())
+        one = {name: np.full(4, value) for name, value in values.items()}
+        errors.append(rmse(np.asarray(vb.simulate(oscillator, signal, one, states=False).outputs)[0, :, 0], outputs))
+    naive = {**ahead_of(outputs), "linear_model": min(errors)}
+    return {name: nmse(error, outputs) for name, error in naive.items()}
 
 
 def figures_of(posterior: vb.Posterior) -> dict[str, Any]:

@@ -11,10 +11,14 @@ displacement of 0.096 m is never reached in this motion; the twin's is 0.01 m.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from baselines import ahead_of, rmse
 from output_only import Measured, options, run, skip
+from scipy.integrate import cumulative_trapezoid
 from scipy.ndimage import gaussian_filter1d
+from scipy.signal import butter, sosfiltfilt
 
 import vibayes as vb
 
@@ -33,9 +37,9 @@ PRIORS = {
 FILE = "ground_motions/san_fernando_1971_ventura_blvd_15250_basement_n11e.dat"
 
 
-def wall(storeys: int = STOREYS, floors: Sequence[int] = FLOORS) -> vb.Structure:
+def wall(storeys: int = STOREYS, floors: Sequence[int] = FLOORS, yields: bool = True) -> vb.Structure:
     """With names for what is unknown."""
-    springs = [vb.BilinearHysteresis("k", "D_y", 0.1) for _ in range(storeys)]
+    springs = [vb.BilinearHysteresis("k", "D_y", 0.1) if yields else vb.Spring("k") for _ in range(storeys)]
     return vb.Structure.chain(
         [MASS] * storeys,
         springs,
@@ -66,10 +70,45 @@ def shaken(structure: vb.Structure, data: Path, seed: int, samples: int) -> Meas
     return Measured(vb.Record.from_arrays(rate=RATE, output=named), levels.tolist(), clean[:, count:])
 
 
+def naive_of(
+    measured: Measured, responses: Sequence[vb.Sensor], linear: vb.Structure, posterior: vb.Posterior
+) -> dict[str, dict[str, float]]:
+    """Errors of what costs nothing, over the root mean square of each response.
+
+    nearest_floor  the highest floor that was measured, taken for the top; its acceleration, or that twice integrated
+                   above 0.3 Hz.
+    linear_model   the wall without yielding, in the same filter, with the means of the posterior.
+
+    The last value and the parabola have seen the response itself, a sample ago, which nobody measures.
+    """
+    record, means = measured.record, posterior.selected.mean()
+    values = {name: means[name] for name in linear.parameters}
+    found = vb.estimate(vb.filtering(linear, record, measured.noise, vb.KalmanFilter()), values, responses)
+    nearest = np.asarray(record.output)[:, -1]
+    high = butter(2, 0.3, "highpass", fs=RATE, output="sos")
+    moved = nearest
+    for _ in range(2):
+        moved = sosfiltfilt(
+            high, cumulative_trapezoid(moved, dx=1.0 / RATE, initial=0.0), padlen=min(30, len(moved) - 1)
+        )
+    result = {}
+    for number, (sensor, instead) in enumerate(zip(responses, (moved, nearest), strict=True)):
+        truth = measured.truth[:, number]
+        size = float(np.sqrt(np.mean(truth**2)))
+        errors = {
+            "nearest_floor": rmse(instead, truth),
+            **ahead_of(truth),
+            "linear_model": rmse(found.mean[:, number], truth),
+        }
+        result[sensor.name] = {name: error / size for name, error in errors.items()}
+    return result
+
+
 if __name__ == "__main__":
     chosen = options(__doc__)
     skip(FILE, chosen)
-    structure = wall(FEW_STOREYS, FEW_FLOORS) if chosen.quick else wall()
+    size = (FEW_STOREYS, FEW_FLOORS) if chosen.quick else (STOREYS, FLOORS)
+    structure = wall(*size)
     measured = shaken(structure, chosen.data, chosen.seed, 31 if chosen.quick else 1001)
     strength = np.sqrt(gaussian_filter1d(np.mean(measured.record.output**2, axis=1), 0.5 * RATE))
     ground = vb.KanaiTajimi(10.0, 0.35, "S0", envelope=vb.SampledEnvelope(strength / strength.max(), RATE))
@@ -77,4 +116,10 @@ if __name__ == "__main__":
     method = vb.AdaptiveMetropolis(draws=5, chains=32, warmup=5, particles=32) if chosen.quick else (
         vb.AdaptiveMetropolis(draws=40, chains=32, warmup=20, particles=48)
     )  # fmt: skip
-    run("Shear wall, outputs alone", problem, measured, TRUTH, of_the_top(structure), method, chosen)
+    top, linear = of_the_top(structure), wall(*size, yields=False).driven_by(ground)
+
+    def beside(posterior: vb.Posterior) -> dict[str, Any]:
+        """Errors of naive predictions."""
+        return {"naive": naive_of(measured, top, linear, posterior)}
+
+    run("Shear wall, outputs alone", problem, measured, TRUTH, top, method, chosen, beside)

@@ -9,11 +9,15 @@ published      a step per sample, with inputs at samples alone. The means of bot
                are taken away; the paper does not say so, but without it errors are three times the paper's.
 band_limited   eight steps per sample, and inputs without frequencies above Nyquist in between. Offsets of both channels
                are unknown: that of the input is a constant force, that of the output a quadratic stiffness beside it.
+
+Errors of naive predictions stand beside each (`baselines`): the first sample held, a parabola through the first three,
+and a linear oscillator.
 """
 
 from typing import Any
 
 import numpy as np
+from baselines import fitted, from_start, told
 from output_only import skip
 from solver_based import deliver, draw, errors_of, figures_of, options, readings_of
 
@@ -39,6 +43,14 @@ def oscillator(offsets: bool) -> vb.Structure:
     return vb.Structure.single_dof("m", [vb.Damper("c"), spring], sensors=[vb.Displacement("mass")])
 
 
+def without_cube(record: vb.Record, test: vb.Record) -> np.ndarray:
+    """What a linear oscillator, fitted to the training samples by least squares, does in the test."""
+    structure = vb.Structure.single_dof("m", [vb.Damper("c"), vb.Spring("k")], sensors=[vb.Displacement("mass")])
+    start = {name: float(np.asarray(PRIORS[name].icdf(0.5))) for name in structure.parameters}
+    values = {name: np.full(1, value) for name, value in fitted(structure, record, start).items()}
+    return readings_of(structure, test, values, vb.RungeKutta(steps=FINER), vb.BandLimited())[0, :, 0]
+
+
 def identified(
     name: str, offsets: bool, solver: vb.ODEFilter, hold: vb.Hold, volts: np.ndarray, samples: int, chosen: Any
 ) -> dict[str, Any]:
@@ -57,8 +69,10 @@ def identified(
     arrow = vb.Record.from_arrays(rate=RATE, input=volts[: end + TAIL, 0], output=volts[: end + TAIL, 1])
     own = {each: draws[each] for each in structure.parameters}
     found = readings_of(structure, arrow, own, vb.RungeKutta(steps=FINER), vb.BandLimited())[:, SKIPPED:end, 0]
-    errors = errors_of(found, volts[SKIPPED:end, 1])
+    errors: dict[str, Any] = errors_of(found, volts[SKIPPED:end, 1])
     print(name, errors, flush=True)
+    errors["naive"] = from_start(volts[SKIPPED:end, 1], without_cube(record, arrow)[SKIPPED:end])
+    told(errors["naive"])
     if name == "band_limited":
         draw(posterior, None, chosen)
     return errors | figures_of(posterior)

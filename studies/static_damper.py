@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from baselines import ahead_of, nmse, rmse, told
 from piecewise import NAMES, figures_of, method_of, names_of, options
 from scipy.io import loadmat
 from scipy.signal import savgol_filter
@@ -120,7 +121,9 @@ def identify(name: str, parts: tuple[vb.Record, vb.Record], chosen: Any) -> dict
         chosen.seed, [candidate(train, breaks) for breaks in range(4)], method_of(chosen), progress=not chosen.json
     )
     print(f"{name}, seed {chosen.seed}\n{posterior.summary()}")
-    errors = {}
+    errors: dict[str, float] = {}
+    naive = naive_of(train, test)
+    told(naive)
     for model in posterior:
         if len(model.weights):
             again = candidate(test, NAMES.index(model.name))
@@ -133,7 +136,15 @@ def identify(name: str, parts: tuple[vb.Record, vb.Record], chosen: Any) -> dict
         report.save(report.figure_of_trace(posterior), folder / "trace.png")
         report.save(report.figure_of_parameters(posterior.selected), folder / "parameters.png")
         report.save(report.figure_of_prediction(vb.predict(chosen.seed, posterior)), folder / "prediction.png")
-    return figures_of(posterior) | {"test_nmse": errors}
+    return figures_of(posterior) | {"test_nmse": errors, "naive": naive}
+
+
+def naive_of(train: vb.Record, test: vb.Record) -> dict[str, float]:
+    """NMSE on the test part of the last value and a parabola, a sample ahead, and of a straight line over velocity."""
+    force = test.output[:, 0]
+    line = np.polyfit(train.input[:, 0], train.output[:, 0], 1)
+    errors = {**ahead_of(force), "linear_model": rmse(np.polyval(line, test.input[:, 0]), force)}
+    return {name: nmse(error, force) for name, error in errors.items()}
 
 
 def main() -> None:

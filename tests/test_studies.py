@@ -51,6 +51,7 @@ def test_a_pair_of_crossings_within_a_step_is_found_where_signs_at_its_ends_woul
 
 REPORTED = {
     "selected", "probabilities", "standard_errors", "threshold", "posterior_mean", "simulations", "seconds", "notes",
+    "regions_visited", "regions_visited_by_model",
 }  # fmt: skip
 
 
@@ -59,6 +60,8 @@ def test_studies_of_piecewise_linear_oscillators_report_what_they_found(study, t
     found = as_shown(study, tmp_path)
     assert set(found) >= REPORTED | {"noise_floor", "mean_model_nmse"}
     assert sum(found["probabilities"].values()) == pytest.approx(1.0)
+    assert sum(found["regions_visited"].values()) == pytest.approx(1.0)
+    assert set(found["naive"]) == {"last_value", "parabola", "linear_model"}
     assert found["selected"] in ("trilinear", "quadlinear")
     if study != "pwl_cubic":
         assert found["threshold"] < 2.0 * found["noise_floor"]
@@ -74,3 +77,5 @@ def test_the_study_of_dampers_checks_its_models_on_the_test_part(tmp_path):
         assert set(part) >= REPORTED
         assert set(part["test_nmse"]) >= {"trilinear", "quadlinear"}
         assert all(0.0 < error < 100.0 for error in part["test_nmse"].values())
+        assert max(part["test_nmse"].values()) < part["naive"]["linear_model"]
+        assert set(part["regions_visited"]) <= {"1", "2", "3", "4"}

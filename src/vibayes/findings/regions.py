@@ -51,7 +51,7 @@ def _beyond(model: ModelPosterior, name: str) -> str:
     breaks = _breaks(model, name)
     if not breaks:
         return ", and the record tells nothing of what it does there"
-    which = f"one of {', '.join(breaks)}" if len(breaks) > 1 else breaks[0]
+    which = ("one of " if len(breaks) > 1 else "") + ", ".join(breaks)
     return (
         f". A break point, {which}, lies where the motion never goes, and the record tells nothing of what is beyond it"
     )
