@@ -27,6 +27,9 @@ def report(
     from vibayes.runs import open_run, report_run
 
     speech = Speech(quiet, json)
-    written = report_run(open_run(run), output, title=title, figures=figures)
+    opened = open_run(run)
+    written = report_run(opened, output, title=title, figures=figures)
+    if opened.incomplete:
+        speech.warn(opened.incomplete)
     speech.say(f"Written: {written}")
-    speech.result({"report": str(written)})
+    speech.result({"report": str(written), "incomplete": opened.incomplete})
