@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from vibayes.budget import Budget, LimitReached
 from vibayes.cli.app import run
 from vibayes.runs import begin_run, identify_run, open_run
 from vibayes.runs import identify as identifies
+from vibayes.runs.details import write_details
 from vibayes.study import read_study
 
 TIME = np.linspace(0.0, 1.0, 20)
@@ -198,3 +200,28 @@ def test_interruptions_are_let_through_in_other_threads():
     thread.start()
     thread.join()
     assert ended == [{}]
+
+
+def test_what_is_told_of_an_incomplete_run_says_so(study, whole, capsys, monkeypatch, tmp_path):
+    """Interrupted, then resumed and killed: there is an older posterior beside a newer journal."""
+    made, complete = begin_run(read_study(study), tmp_path / "killed"), study.parent / "whole"
+    levels = []
+
+    def interrupted(level):
+        levels.append(level)
+        if len(levels) == 2:
+            raise KeyboardInterrupt
+
+    assert draws(identify_run(made, interrupted)) != whole
+    for command in (["predict", made.folder, "--no-figure"], ["compare", made.folder, complete, "--no-figures"]):
+        assert run([*map(str, command), "--quiet"]) == 0
+        assert "warning: " in (err := capsys.readouterr().err) and "not complete, for it was interrupted" in err
+    write_details(made.folder, replace(made.details, state="begun"))
+    os.utime(made.folder / "journal.bin", (time.time() + 10.0,) * 2)
+    said = "The run is not complete, for it was killed, or still runs: this is what there was when a part of it ended, "
+    said += f"and more was computed since. Go on with: vibayes resume {made.folder}"
+    leads = []
+    monkeypatch.setattr("vibayes.runs.report.write_report", lambda *_, intro, **more: leads.append(intro))
+    assert run(["report", str(made.folder), "--quiet"]) == 0
+    assert capsys.readouterr().err == f"warning: {said}\n" and leads == [said]
+    assert open_run(complete).incomplete == ""

@@ -41,7 +41,11 @@ def compare(
         if figures and path.exists() and not force:
             raise InvalidInput("vibayes compare", "a new file", f"'{path}'", "add --force to replace it, or use --out")
     speech = Speech(quiet, json)
-    posteriors = {label: open_run(folder, trust or (), data).posterior() for label, folder in labels(runs).items()}
+    opened = {label: open_run(folder, trust or (), data) for label, folder in labels(runs).items()}
+    posteriors = {label: each.posterior() for label, each in opened.items()}
+    incomplete = {label: each.incomplete for label, each in opened.items() if each.incomplete}
+    for label, why in incomplete.items():
+        speech.warn(f"{label}: {why}")
     hindrance = hindrance_to_comparison(posteriors)
     shares = None if hindrance else probabilities(posteriors)
     for line in table(posteriors, shares):
@@ -49,7 +53,8 @@ def compare(
     if hindrance:
         speech.say(f"note: {hindrance}")
     written = _figures(posteriors, targets, draws, out, speech) if figures else {}
-    speech.result({"runs": _numbers(posteriors, shares), "hindrance": hindrance, "figures": written})
+    numbers = _numbers(posteriors, shares)
+    speech.result({"runs": numbers, "hindrance": hindrance, "figures": written, "incomplete": incomplete})
 
 
 def labels(folders: list[Path]) -> dict[str, Path]:

@@ -58,7 +58,10 @@ def predict(
         if path.exists() and not force:
             raise InvalidInput("vibayes predict", "a new file", f"'{path}'", "add --force to replace it, or use --out")
     speech = Speech(quiet, json)
-    posterior = open_run(run, trust or (), data).posterior()
+    opened = open_run(run, trust or (), data)
+    posterior = opened.posterior()
+    if opened.incomplete:
+        speech.warn(opened.incomplete)
     chosen = posterior[model] if model else posterior.selected
     record = None if file is None else new_record(file, chosen.problem.motions, inputs, outputs, time, rate)
     found = predicted(seed, chosen, record, draws)
@@ -80,6 +83,7 @@ def predict(
         "model": chosen.name, "draws": found.outputs.shape[0], "failures": found.failures, "record": str(target),
         "figure": str(picture) if figure else None, "nmse": found.nmse if compared else None,
         "prob": prob,
+        "incomplete": opened.incomplete,
     })  # fmt: skip
 
 

@@ -33,6 +33,9 @@ def report(
     speech = Speech(quiet, json)
     drawn = (run / "figures").glob("*") if figures else ()
     require_replaceable("vibayes report", run / "report.html" if output is None else output, *drawn, force=force)
-    written = report_run(open_run(run, trust or (), data), output, title=title, figures=figures)
+    opened = open_run(run, trust or (), data)
+    written = report_run(opened, output, title=title, figures=figures)
+    if opened.incomplete:
+        speech.warn(opened.incomplete)
     speech.say(f"Written: {written}")
-    speech.result({"report": str(written)})
+    speech.result({"report": str(written), "incomplete": opened.incomplete})

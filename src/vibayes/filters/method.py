@@ -92,7 +92,9 @@ class UnscentedFilter(Filter):
         given = self.alpha, self.beta, self.kappa
         if all(each is None for each in given):
             return None
-        alpha, beta, kappa = (default if each is None else float(each) for each, default in zip(given, _PLAIN, strict=True))
+        alpha, beta, kappa = (
+            default if each is None else float(each) for each, default in zip(given, _PLAIN, strict=True)
+        )
         return alpha, beta, kappa
 
     @property

@@ -78,6 +78,24 @@ class Run:
             return trouble.got
         return ""
 
+    @property
+    def incomplete(self) -> str:
+        """Why the posterior is not the result of the whole run, in words; empty where it is."""
+        details, posterior, journal = self.details, self.folder / POSTERIOR, self.folder / JOURNAL
+        if not posterior.is_file() or (details.state == "done" and not details.message):
+            return ""
+        went_on = journal.is_file() and journal.stat().st_mtime > posterior.stat().st_mtime
+        older = ", and more was computed since" if went_on and details.state != "done" else ""
+        why = {
+            "begun": "it was killed, or still runs",
+            "interrupted": "it was interrupted",
+            "failed": f"it failed ({details.message})",
+            "done": f"it {details.message.partition(':')[0]}",
+        }[details.state]
+        more = " --max-seconds ..." if details.state == "done" else ""
+        shown = "this is what there was when a part of it ended"
+        return f"The run is not complete, for {why}: {shown}{older}. Go on with: vibayes resume {self.folder}{more}"
+
     def posterior(self) -> Posterior:
         """The result; of a run that was interrupted, what there was.
 

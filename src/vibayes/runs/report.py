@@ -23,8 +23,9 @@ def report_run(run: Run, path: PathLike | None = None, *, title: str = "", figur
         more: of `vibayes.report.write_report`, as ``intro`` or ``predictions``.
 
     Returns:
-        The path of the page.
+        The path of the page. If the run is not complete, the page begins by saying so.
     """
+    more["intro"] = "\n\n".join(filter(None, (run.incomplete, more.get("intro", ""))))
     written = write_report(
         run.posterior(),
         Path(run.folder / REPORT if path is None else path),
