@@ -56,7 +56,7 @@ def predict(
         if path.exists() and not force:
             raise InvalidInput("vibayes predict", "a new file", f"'{path}'", "add --force to replace it, or use --out")
     speech = Speech(quiet, json)
-    posterior = open_run(run, data).posterior()
+    posterior = open_run(run, data=data).posterior()
     chosen = posterior[model] if model else posterior.selected
     record = None if file is None else new_record(file, chosen.problem.motions, inputs, outputs, time, rate)
     found = predicted(seed, chosen, record, draws)

@@ -28,6 +28,6 @@ def report(
     from vibayes.runs import open_run, report_run
 
     speech = Speech(quiet, json)
-    written = report_run(open_run(run, data), output, title=title, figures=figures)
+    written = report_run(open_run(run, data=data), output, title=title, figures=figures)
     speech.say(f"Written: {written}")
     speech.result({"report": str(written)})

@@ -140,7 +140,7 @@ def begin_run(study: Any, folder: PathLike | None = None) -> Run:
     return Run(folder, study)
 
 
-def open_run(folder: PathLike, data: PathLike | None = None, *, restore: bool = False) -> Run:
+def open_run(folder: PathLike, *, data: PathLike | None = None, restore: bool = False) -> Run:
     """The run in a folder, for its result or to resume it.
 
     The study is the one stored in the folder. What has become of the file it was begun with does not matter. Data are
