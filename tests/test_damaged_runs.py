@@ -24,23 +24,20 @@ STUDY = """
 seed = 7
 [data]
 file = "data/test.csv"
+input = "force"
 output = "x"
-rate = 10.0
+rate = 20.0
+[structure]
+mass = 1.0
+elements = [{ type = "Spring", stiffness = "k" }, { type = "Damper", coefficient = 0.5 }]
+sensors = [{ type = "Displacement", on = "mass" }]
 [method]
 type = "ABCSMC"
-particles = 30
-threshold = 60.0
+particles = 20
+threshold = 120.0
 [model]
-simulator = "decays:decay"
-name = "decay"
-vectorised = true
-priors = { rate = { type = "Uniform", low = 0.1, high = 2.0 } }
-"""
-SIMULATOR = """import numpy as np
-
-
-def decay(rate):
-    return np.exp(-rate[:, None] * np.arange(40) / 10.0)
+name = "spring"
+priors = { k = { type = "LogUniform", low = 20.0, high = 80.0 } }
 """
 
 
@@ -49,15 +46,18 @@ def made(tmp_path_factory):
     """A project with a run that is done, and one that ended at a limit."""
     place = tmp_path_factory.mktemp("made")
     (place / "data").mkdir()
-    (place / "decays.py").write_text(SIMULATOR)
-    noise = 0.1 * np.random.default_rng(0).normal(size=40)
-    np.savetxt(place / "data" / "test.csv", np.exp(-0.07 * np.arange(40)) + noise, header="x", comments="")
+    force = np.random.default_rng(0).normal(size=40)
+    springs = [vb.Spring(40.0), vb.Damper(0.5)]
+    truth = vb.Structure.single_dof(1.0, springs, sensors=[vb.Displacement("mass")])
+    x = np.asarray(vb.simulate(truth, vb.Sampled(force, 20.0, vb.StraightLines())).outputs)[:, 0]
+    columns = np.stack([force, x], 1)
+    np.savetxt(place / "data" / "test.csv", columns, delimiter=",", header="force,x", comments="")
     (place / "study.toml").write_text(STUDY)
     study = read_study(place / "study.toml")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(identifies, "Journal", lambda path, study: Journal(path, study, worth_keeping=np.inf))
         identify_run(begin_run(study, place / "run"))
-        identify_run(begin_run(study, place / "limited"), limits=Limits(max_simulations=60))
+        identify_run(begin_run(study, place / "limited"), limits=Limits(max_simulations=40))
     return place
 
 
@@ -118,6 +118,7 @@ def test_every_flipped_bit_of_a_posterior_is_detected_without_its_run(made, tmp_
             vb.read_posterior(file, problems)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of libraries that close such files
 def test_a_damaged_file_without_a_checksum_ends_in_words_whatever_its_libraries_raise(made, tmp_path):
     problems = read_study(made / "study.toml").problems
     old, rng = tmp_path / "old.nc", np.random.default_rng(1)
@@ -178,6 +179,7 @@ def test_a_damaged_run_json_is_restored_by_resume(project, computes_nothing, cap
         open_run(folder, restore=True)
 
 
+@pytest.mark.slow
 def test_a_damaged_report_log_or_figure_is_told(project):
     folder = project / "run"
     report_run(open_run(folder), figures=True)
@@ -201,7 +203,7 @@ def test_a_run_of_a_version_without_checksums_is_opened(project):
     files = {str(project / "data" / "test.csv"): each for each in told["files"].values()}
     told |= {"format": 1, "files": files, "study": str(project / "study.toml")}
     (folder / "run.json").write_text(json.dumps(told, indent=2))
-    assert len(open_run(folder).posterior()["decay"].weights) >= 30
+    assert len(open_run(folder).posterior()["spring"].weights) >= 20
     for bad in ({"files": []}, {"environment": {"jax": 3}}, {"seed": "1"}, {"limits": 3}, {"checksum": "0"}):
         (folder / "run.json").write_text(json.dumps(told | bad))
         with pytest.raises(RefusedRun, match="damaged"):
@@ -220,17 +222,18 @@ def test_a_moved_project_is_predicted_compared_and_resumed(project, computes_not
 def test_data_that_lie_beside_or_in_the_run_are_found(project, beside):
     shutil.move(project / "data" / "test.csv", project / beside)
     found = open_run(project / "run")
-    assert found.study.files == (project / beside,) and len(found.posterior()["decay"].weights) >= 30
+    assert found.study.files == (project / beside,) and len(found.posterior()["spring"].weights) >= 20
 
 
+@pytest.mark.slow
 def test_data_that_were_moved_alone_are_found_if_named_and_only_by_their_fingerprint(project, capsys):
     place, one = project / "elsewhere" / "renamed.csv", str(project / "run")
     place.parent.mkdir()
     shutil.move(project / "data" / "test.csv", place)
-    (project / "data" / "test.csv").write_text("x\n1\n2\n3\n")  # others, of the old name
-    (place.parent / "test.csv").write_text("x\n1\n2\n3\n")
+    (project / "data" / "test.csv").write_text("force,x\n1,1\n2,2\n3,3\n")  # others, of the old name
+    (place.parent / "test.csv").write_text("force,x\n1,1\n2,2\n3,3\n")
     with pytest.raises(RefusedRun, match=r"others in .*; name the file that has this fingerprint"):
-        open_run(one, place.parent / "test.csv")
+        open_run(one, data=place.parent / "test.csv")
     commands = (
         ["report", one], ["predict", one, "--draws", "5", "--no-figure"], ["resume", one],
         ["compare", one, str(project / "limited"), "--no-figures"],
@@ -243,7 +246,7 @@ def test_data_that_were_moved_alone_are_found_if_named_and_only_by_their_fingerp
 def test_data_in_a_folder_that_is_named_are_found(project):
     (project / "archive").mkdir()
     shutil.move(project / "data" / "test.csv", project / "archive" / "test.csv")
-    assert open_run(project / "run", project / "archive").study.files == (project / "archive" / "test.csv",)
+    assert open_run(project / "run", data=project / "archive").study.files == (project / "archive" / "test.csv",)
     Path(project / "archive" / "test.csv").unlink()
     with pytest.raises(RefusedRun, match=r"no such file.*--data"):
         open_run(project / "run")

@@ -103,39 +103,40 @@ STUDY = """
 seed = 7
 [data]
 file = "data.h5"
+input = "rig/point"
 output = ["rig/time", "rig/chain"]
-rate = 10.0
+rate = 20.0
+[structure]
+mass = 1.0
+elements = [{ type = "Spring", stiffness = "draw" }, { type = "Damper", coefficient = "a/b" }]
+sensors = [{ type = "Displacement", on = "mass" }, { type = "Velocity", on = "mass" }]
 [method]
 type = "ABCRejection"
 threshold = 200.0
 particles = 20
+[priors]
+draw = { type = "LogUniform", low = 20.0, high = 80.0 }
+"a/b" = { type = "LogUniform", low = 0.2, high = 2.0 }
 [[model]]
-simulator = "decays:decay"
 name = ".."
-priors = { draw = { type = "Uniform", low = 0.1, high = 2.0 }, chain = { type = "Uniform", low = 0.5, high = 2.0 } }
 [[model]]
-simulator = "decays:decay"
 name = "a/b"
-priors = { draw = { type = "Uniform", low = 0.1, high = 2.0 }, chain = { type = "Uniform", low = 0.5, high = 2.0 } }
-"""
-SIMULATOR = """import numpy as np
-
-
-def decay(draw, chain):
-    return np.stack([chain * np.exp(-draw * np.arange(40) / 10.0), np.exp(-np.arange(40) / 10.0)], 1)
 """
 
 
 @pytest.fixture
 def study(tmp_path):
-    (tmp_path / "decays.py").write_text(SIMULATOR)
+    force = np.random.default_rng(0).normal(size=40)
+    sensors = [vb.Displacement("mass"), vb.Velocity("mass")]
+    truth = vb.Structure.single_dof(1.0, [vb.Spring(40.0), vb.Damper(0.5)], sensors=sensors)
+    outputs = np.asarray(vb.simulate(truth, vb.Sampled(force, 20.0, vb.StraightLines())).outputs)
     with h5py.File(tmp_path / "data.h5", "w") as file:
-        for name in ("time", "chain"):
-            file[f"rig/{name}"] = np.exp(-np.arange(40) / 10.0) + 0.1 * np.random.default_rng(0).normal(size=40)
+        file["rig/point"], file["rig/time"], file["rig/chain"] = force, outputs[:, 0], outputs[:, 1]
     (tmp_path / "study.toml").write_text(STUDY)
     return tmp_path / "study.toml"
 
 
+@pytest.mark.slow
 def test_a_study_with_such_names_goes_from_identify_to_report_prediction_and_comparison(study, capsys):
     folder, other = str(study.parent / "run"), str(study.parent / "other")
     for each in (folder, other):

@@ -8,7 +8,6 @@ import numpy as np
 from vibayes.errors import InvalidInput
 from vibayes.filters.transforms import Linearised, SigmaPoints, Transform
 
-
 _PLAIN = 1.0, 0.0, 0.0
 """α, β and κ of the transform that is not scaled."""
 

@@ -146,9 +146,10 @@ def _posterior(
     models = tuple(_model(groups[group(name)], posed[name]) for name in names)
     trace = tuple(_level(each) for each in json.loads(root["trace"]))
     notes = tuple(json.loads(root["notes"]))
+    found = Posterior(models, float(root["threshold"]), trace, float(root["seconds"]), notes)
     if unchecked:
         warnings.warn(f"'{file}' has no checksum, so nobody can tell whether it is whole: write it anew", stacklevel=3)
-    return Posterior(models, float(root["threshold"]), trace, float(root["seconds"]), notes)
+    return found
 
 
 def _model(groups: dict[str, Any], problem: Problem) -> Any:
