@@ -111,7 +111,7 @@ def predicted(frequency: Regression, damping: Regression, sines: list[Any], larg
                 "least_force_predicted_N": float(least[1]),
                 "least_force_interval95_N": [float(least[0]), float(least[2])],
                 "least_force_error_percent": 100.0 * float(least[1] / measured.min() - 1.0),
-                "naive_error_percent": naive(sizes[: number + 1], least_forces[: number + 1]),
+                "naive": naive(sizes[: number + 1], least_forces[: number + 1]),
                 "curve_nrmse": float(
                     np.sqrt(np.mean((needed.mean(axis=0) - measured) ** 2)) / np.sqrt(np.mean(measured**2))
                 ),
@@ -162,7 +162,7 @@ def main() -> None:
             f"{level['amplitude_m_s2']:5.1f} m/s², {inside} the ring-down: least force "
             f"{level['least_force_predicted_N']:.3f} N predicted, {level['least_force_measured_N']:.3f} N measured"
         )
-        told(level["naive_error_percent"])
+        told(level["naive"])
     draw(points, size, ratio, (frequency, damping), chosen)
     deliver(result, chosen)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -30,7 +30,7 @@ class Case:
 
     title: str
     true_structure: vb.Structure
-    candidate: Callable[[vb.Record, int], vb.Problem]
+    candidate: Callable[..., vb.Problem]
     """The problem of a record and a number of break points."""
     truth: dict[str, float] | None
     """Of the selected model's parameters, if it is the true one."""
@@ -59,29 +59,35 @@ def names_of(letter: str, count: int) -> tuple[str, ...]:
     return tuple(f"{letter}{i}" for i in range(1, count + 1))
 
 
-def options(description: str | None) -> argparse.Namespace:
-    """What every study accepts, and which scheme."""
+def options(description: str | None, **more: dict[str, Any]) -> argparse.Namespace:
+    """What every study accepts, which scheme, and further options of one study."""
     parser = parser_of(description, "two candidates, a third of the record, fewer draws")
     parser.add_argument("--published", action="store_true", help="with the published scheme instead of ours")
     readings = (
         "what algorithm 5 of the published scheme draws models from: their shares of the active particles, or the prior"
     )
     parser.add_argument("--models", choices=("population", "prior"), default="population", help=readings)
+    for name, settings in more.items():
+        parser.add_argument(f"--{name}", **settings)
     return parser.parse_args()
 
 
-def method_of(chosen: argparse.Namespace, settings: Mapping[str, Any] = MappingProxyType({})) -> Any:
-    """Ours or the published one."""
+def method_of(
+    chosen: argparse.Namespace, settings: Mapping[str, Any] = MappingProxyType({}), particles: int = 1000,
+    first: float = 200.0,
+) -> Any:  # fmt: skip
+    """Ours or the published one, with its number of particles and first threshold."""
     if chosen.published:
-        return vb.ABCNestedSampling(n_s=200 if chosen.quick else 1000, models=chosen.models)
+        return vb.ABCNestedSampling(200 if chosen.quick else particles, first, models=chosen.models)
     return replace(QUICK if chosen.quick else vb.FollowAndWeigh(), **settings)
 
 
-def run(case: Case, description: str | None) -> None:
-    """Identify, draw and print."""
-    chosen = options(description)
+def run(case: Case, description: str | None, **more: dict[str, Any]) -> None:
+    """Identify, draw and print; values of further options go to the candidates."""
+    chosen = options(description, **more)
+    own = {name: getattr(chosen, name) for name in more}
     record, floor = measure(case.true_structure, chosen.seed, case.noise, 300 if chosen.quick else SAMPLES)
-    problems = [case.candidate(record, breaks) for breaks in ((1, 2) if chosen.quick else range(4))]
+    problems = [case.candidate(record, breaks, **own) for breaks in ((1, 2) if chosen.quick else range(4))]
     posterior = vb.infer(chosen.seed, problems, method_of(chosen, case.settings), progress=not chosen.json)
     print(f"{case.title}, seed {chosen.seed}: noise floor {floor:.4g}\n{posterior.summary()}")
     result = figures_of(posterior) | {"noise_floor": floor}
@@ -91,7 +97,7 @@ def run(case: Case, description: str | None) -> None:
             inside = {name: value in model.interval(name, percent / 100.0) for name, value in case.truth.items()}
             result[f"truth_in_{percent}"] = inside
     result["mean_model_nmse"] = vb.predict(chosen.seed, model, draws=20 if chosen.quick else 200).nmse_at_mean
-    result["naive"] = naive_of(record)
+    result["naive"] = naive_of(record, STIFFNESSES[::3] if chosen.quick else STIFFNESSES)
     told(result["naive"])
     if chosen.out:
         draw(posterior, case, chosen.out, chosen.seed)
@@ -100,13 +106,13 @@ def run(case: Case, description: str | None) -> None:
         print(json.dumps(result))
 
 
-def naive_of(record: vb.Record) -> dict[str, float]:
+def naive_of(record: vb.Record, stiffnesses: Sequence[float]) -> dict[str, float]:
     """NMSE of the last value and a parabola, a sample ahead, and of the best linear oscillator on the record itself."""
     outputs = record.output[:, 0]
     members, sensors = [vb.Spring("k"), vb.Damper("c")], [vb.RelativeAcceleration("mass")]
     oscillator = vb.Structure.single_dof("m", members, sensors=sensors)
     errors = []
-    for k in STIFFNESSES:  # least squares ends in the valley where it begins
+    for k in stiffnesses:  # least squares ends in the valley where it begins
         values = fitted(oscillator, record, {"m": 1.0, "c": 2.0, "k": k})
         signal = vb.Sampled(record.input, record.rate, vb.StraightLines())
         one = {name: np.full(4, value) for name, value in values.items()}

@@ -118,7 +118,10 @@ def identify(name: str, parts: tuple[vb.Record, vb.Record], chosen: Any) -> dict
     """One damper: infer on the training part, check on the test part."""
     train, test = parts
     posterior = vb.infer(
-        chosen.seed, [candidate(train, breaks) for breaks in range(4)], method_of(chosen), progress=not chosen.json
+        chosen.seed,
+        [candidate(train, breaks) for breaks in range(4)],
+        method_of(chosen, particles=2000, first=100.0),
+        progress=not chosen.json,
     )
     print(f"{name}, seed {chosen.seed}\n{posterior.summary()}")
     errors: dict[str, float] = {}

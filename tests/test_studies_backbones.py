@@ -28,7 +28,5 @@ def test_the_ring_down_of_the_beam_predicts_the_force_that_its_amplitudes_take()
     low, high = result["damping_ratio_percent"]
     assert 0.1 < low < 0.15 < 0.2 < high < 0.3
     inside = [level for level in result["forced"]["levels"] if level["within_ring_down"]]
-    assert all(
-        {"last_value", "linear_model"} <= set(each["naive_error_percent"]) for each in result["forced"]["levels"]
-    )
+    assert all({"last_value", "linear_model"} <= set(each["naive"]) for each in result["forced"]["levels"])
     assert inside and all(abs(level["least_force_error_percent"]) < 15.0 for level in inside)

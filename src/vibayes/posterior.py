@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from vibayes.constraints import Increasing
 from vibayes.diagnosis import Diagnosis, diagnosis, diagnosis_of_weighted
 from vibayes.errors import InvalidInput
 from vibayes.interval import PROB, Interval, tails
@@ -81,7 +82,8 @@ class ModelPosterior:
 
     def scores(self) -> np.ndarray:
         """Draws in coordinates in which the prior is standard normal, (draws, parameters)."""
-        if self.sample is not None:
+        # Samplers may have parameters in order in coordinates of their own: where they lie among one another.
+        if self.sample is not None and not any(isinstance(each, Increasing) for each in self.problem.constraints):
             return self.sample.flat
         return np.stack([normal_scores(p, self.draws[n]) for n, p in self.problem.priors.items()], axis=1)
 
@@ -93,8 +95,8 @@ class ModelPosterior:
         count = min(_VISITING, len(self.weights), max(MOST // self.problem.record.samples, 16))
         try:
             return visits(self.problem, self.resampled(0, count), self.effective_draws)
-        except InvalidInput:
-            return Visits()  # draws that cannot be simulated are told of by others
+        except Exception:  # a result is not lost because its draws cannot be simulated: others tell of that
+            return Visits()
 
     @property
     def regions_visited(self) -> Numbers:
