@@ -40,7 +40,7 @@ def compare(
         if figures and path.exists() and not force:
             raise InvalidInput("vibayes compare", "a new file", f"'{path}'", "add --force to replace it, or use --out")
     speech = Speech(quiet, json)
-    posteriors = {label: open_run(folder, trust or ()).posterior() for label, folder in labels(runs).items()}
+    posteriors = {label: open_run(folder, trust=trust or ()).posterior() for label, folder in labels(runs).items()}
     hindrance = hindrance_to_comparison(posteriors)
     shares = None if hindrance else probabilities(posteriors)
     for line in table(posteriors, shares):

@@ -32,6 +32,6 @@ def report(
     speech = Speech(quiet, json)
     drawn = (run / "figures").glob("*") if figures else ()
     require_replaceable("vibayes report", run / "report.html" if output is None else output, *drawn, force=force)
-    written = report_run(open_run(run, trust or ()), output, title=title, figures=figures)
+    written = report_run(open_run(run, trust=trust or ()), output, title=title, figures=figures)
     speech.say(f"Written: {written}")
     speech.result({"report": str(written)})
