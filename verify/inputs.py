@@ -21,7 +21,7 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+sys.path.insert(0, str(ROOT))
 
 TRIES, FEW = 20_000, 60
 LIMIT = 60.0  # seconds for one try; the slowest take one
@@ -96,9 +96,9 @@ def _supervise(numbers: range, seed: int, folder: Path, failures: list[str]) -> 
 def _sound(folder: Path) -> None:
     """Sound files to begin with, in a folder that all processes share."""
     import numpy as np
+    from tests.example_studies import laid_out
     from tests.mutations import MAKERS
 
-    from example_studies import laid_out
     from vibayes.runs import begin_run, identify_run
     from vibayes.study import read_study
 
@@ -118,9 +118,8 @@ def _sound(folder: Path) -> None:
 
 def attempt(number: int, seed: int, folder: Path, place: Path) -> str:
     """One try; what went wrong, and nothing if all is well."""
+    from tests.example_studies import LIGHT, STUDIES
     from tests.mutations import MAKERS, damaged, mutated_study
-
-    from example_studies import LIGHT, STUDIES
 
     rng = random.Random(f"{seed} {number}")
     kinds = [*MAKERS, *LIGHT, *LIGHT, "run.json", "posterior.nc"]
@@ -173,7 +172,8 @@ def _looked(path: Path) -> bool:
 
 
 def _study(path: Path, folder: Path) -> bool:
-    from example_studies import OWN
+    from tests.example_studies import OWN
+
     from vibayes.study import Study, read_study
 
     return isinstance(read_study(path, beside=folder / "studies", trust=OWN), Study)

@@ -113,7 +113,7 @@ def begin_run(study: Any, folder: PathLike | None = None) -> Run:
     return Run(folder, study)
 
 
-def open_run(folder: PathLike, trust: Iterable[str] = ()) -> Run:
+def open_run(folder: PathLike, *, trust: Iterable[str] = ()) -> Run:
     """The run in a folder, for its result or to resume it.
 
     The study is the one stored in the folder. What has become of the file it was begun with does not matter.

@@ -61,7 +61,9 @@ def simulated(path: PathLike, values: Mapping[str, float], model: str = "", trus
     path, text = read_text(path)
     tables = tables_of(path.name, text)
     order, chosen, structure, hold, around = soundly(
-        path, path.absolute().parent, trust_in(trust), lambda around: _parts(tables, values, model, around)
+        path,
+        Surroundings(path.absolute().parent, trust=trust_in(trust)),
+        lambda around: _parts(tables, values, model, around),
     )
     record = guarded("simulation", {}, lambda: _record(structure, chosen[1], order, tables, hold, around))
     name, numbers = chosen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +28,7 @@ from vibayes.study.mistakes import (
 from vibayes.study.models import problems_of
 from vibayes.study.signatures import arguments_of
 from vibayes.study.text import read_text, tables_of
-from vibayes.study.trust import Trust, trust_in
+from vibayes.study.trust import trust_in
 
 SECTIONS = ("title", "seed", "output", "data", "structure", "priors", "model", "method", "limits", "simulation")
 _SEEDS = 2**32
@@ -77,7 +77,7 @@ class Study:
         return f"Study({self.title!r}: {models}; {self.record.samples} samples; {method}, seed {self.seed})"
 
 
-def read_study(path: PathLike, beside: PathLike | None = None, trust: Iterable[str] = ()) -> Study:
+def read_study(path: PathLike, beside: PathLike | None = None, *, trust: Iterable[str] = ()) -> Study:
     """Read and validate a study file.
 
     Files that it names lie beside it unless their paths say otherwise. Classes and functions that it names by import
@@ -118,15 +118,16 @@ def read_study(path: PathLike, beside: PathLike | None = None, trust: Iterable[s
         (Problem('1 unknowns': k; 50 samples of displacement),)
     """
     path, text = read_text(path)
-    tables, folder = tables_of(path.name, text), Path(beside or path.parent).absolute()
-    return soundly(path, folder, trust_in(trust), lambda around: _study(path, text, tables, around))
+    tables = tables_of(path.name, text)
+    around = Surroundings(Path(beside or path.parent).absolute(), trust=trust_in(trust))
+    return soundly(path, around, lambda around: _study(path, text, tables, around))
 
 
-def soundly(path: Path, folder: Path, trust: Trust, read: Callable[[Surroundings], Made]) -> Made:
+def soundly(path: Path, around: Surroundings, read: Callable[[Surroundings], Made]) -> Made:
     """What a reading of a study gives, first without importing anything, and with it if that is all it lacks."""
     for importing in (False, True):
         try:
-            return read(Surroundings(folder, {}, trust, importing))
+            return read(replace(around, importing=importing))
         except Deferred:
             continue
         except SeveralMistakes as problem:
