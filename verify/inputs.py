@@ -50,7 +50,7 @@ def attack(tries: int, seed: int, folder: Path) -> list[str]:
     """Make mutated inputs and read them; the failures."""
     _sound(folder)
     failures: list[str] = []
-    workers = min(WORKERS, tries)
+    workers = min(WORKERS, 1 + tries // 200)  # to start one takes as long as a hundred tries
     threads = [
         threading.Thread(target=_supervise, args=(range(first, tries, workers), seed, folder, failures))
         for first in range(workers)
