@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.mutations import mutated_study
 
 from vibayes.cli.app import run
 from vibayes.errors import InvalidInput
@@ -23,13 +24,6 @@ from example_studies import LIGHT, OWN, STUDIES, laid_out
 
 COUNT = int(os.environ.get("VIBAYES_FUZZ", "0")) or 300
 HEAVY = max(10, COUNT // 10)
-WORDS = [
-    "Spring", "Uniform", "Structure.chain", "infer", "write_csv", "Element", "Posterior", "math:pi", "os:nothing",
-    "nan", "inf", "-inf", "0", "-1", "1e400", "99999999999999999999", "0xffffffffffffffffffff", "true", "[]", "{}",
-    '""', '"k"', "[[[[1]]]]", "1979-05-27T07:32:00Z", "'''\n'''", '"\\u0000"', '"mass"', '"ground"', "[1, 'a', true]",
-    '{ type = "Spring" }', '{ type = "vibayes:Problem" }', "0.0", "1e-320", '"package.module:Name"', '"a:b:c"',
-    '"Structure."',
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -54,44 +48,12 @@ def ends_well(folder: Path, content: bytes) -> bool:
     return good
 
 
-def mutated(rng: random.Random, text: str) -> bytes:
-    """The text with one thing done to it that a person, an editor or a disk might do."""
-    lines = text.splitlines()
-    kind = rng.randrange(8)
-    line = rng.randrange(len(lines))
-    if kind == 0:  # a line gone
-        del lines[line]
-    elif kind == 1:  # a line twice, or elsewhere
-        lines.insert(rng.randrange(len(lines)), lines[line])
-    elif kind == 2:  # another value
-        lines[line] = re.sub(r"= *(.*)$", lambda _: f"= {rng.choice(WORDS)}", lines[line])
-    elif kind == 3:  # another value within a table
-        values = list(re.finditer(r'= ("[^"]*"|[-\d.e]+)', text))
-        chosen = rng.choice(values)
-        return (text[: chosen.start()] + f"= {rng.choice(WORDS)}" + text[chosen.end() :]).encode()
-    elif kind == 4:  # a word misspelt, or another one of the file
-        words = list(re.finditer(r"[A-Za-z_]\w+", text))
-        chosen, other = rng.choice(words), rng.choice(words)
-        spelt = other.group() if rng.random() < 0.5 else chosen.group()[:-1] + rng.choice("aeiouxyz")
-        return (text[: chosen.start()] + spelt + text[chosen.end() :]).encode()
-    elif kind == 5:  # bytes
-        content = bytearray(text.encode())
-        for _ in range(rng.randrange(1, 4)):
-            content[rng.randrange(len(content))] = rng.randrange(256)
-        return bytes(content)
-    elif kind == 6:  # cut off
-        return text.encode()[: rng.randrange(len(text))]
-    else:  # a key more
-        lines.insert(line, f"{rng.choice(['type', 'name', 'extra', 'low', 'a.b'])} = {rng.choice(WORDS)}")
-    return "\n".join(lines).encode()
-
-
 @pytest.mark.slow
 def test_mutations_of_studies_without_a_likelihood_end_in_a_study_or_in_our_words(folder):
     rng, good = random.Random(1), 0
     texts = [(folder / name).read_text(encoding="utf-8") for name in LIGHT]
     for _ in range(COUNT):
-        good += ends_well(folder, mutated(rng, rng.choice(texts)))
+        good += ends_well(folder, mutated_study(rng, rng.choice(texts)))
     assert 0 < good < COUNT  # some changes do no harm, most do
 
 
@@ -99,7 +61,7 @@ def test_mutations_of_studies_with_a_likelihood_end_in_a_study_or_in_our_words(f
     rng = random.Random(2)
     texts = [(folder / name).read_text(encoding="utf-8") for name in STUDIES if name not in LIGHT]
     for _ in range(HEAVY):
-        ends_well(folder, mutated(rng, rng.choice(texts)))
+        ends_well(folder, mutated_study(rng, rng.choice(texts)))
 
 
 @pytest.mark.slow
@@ -108,7 +70,7 @@ def test_commands_end_a_bad_study_with_a_message_a_number_and_nothing_written(fo
     texts = [(folder / name).read_text(encoding="utf-8") for name in LIGHT]
     path = folder / "mutated.toml"
     while bad < max(30, COUNT // 10):
-        content = mutated(rng, rng.choice(texts))
+        content = mutated_study(rng, rng.choice(texts))
         if ends_well(folder, content):
             continue
         bad += 1

@@ -23,6 +23,25 @@ def test_an_attack_that_finds_something_is_counted_and_the_command_says_so(monke
     assert told.out.split()[-4:-1] == ["found", "2", "2"] and "try 3" in told.err
 
 
+def test_a_try_that_hangs_or_crashes_is_a_failure_and_the_others_are_made(monkeypatch, tmp_path):
+    from verify import inputs
+
+    program = tmp_path / "tries.py"
+    program.write_text(
+        "import os, sys, time\n"
+        "for number in range(*map(int, sys.argv[sys.argv.index('--tries') + 1 :])):\n"
+        "    time.sleep(60 if number == 1 else 0)\n"
+        "    os.abort() if number == 3 else print(number, 'wrong' if number == 4 else '', flush=True)\n"
+    )
+    monkeypatch.setattr(inputs, "__file__", str(program))
+    monkeypatch.setattr(inputs, "LIMIT", 1.0)
+    failures: list[str] = []
+    inputs._supervise(range(6), 0, tmp_path, failures)
+    assert [each.split(" ", 3)[:3] for each in failures] == [
+        ["try", "1:", "no"], ["try", "3:", "the"], ["try", "4:", "wrong"]
+    ]  # fmt: skip
+
+
 def test_an_attack_that_breaks_down_is_a_failure(monkeypatch):
     def broken(tries, seed, folder):
         raise ZeroDivisionError

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from vibayes.errors import InvalidInput
+
+_COMPARED, _LENGTH = 5_000, 200
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -30,7 +34,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
         by_lower_case.setdefault(candidate.lower(), candidate)
     if name.lower() in by_lower_case:
         return f"did you mean {by_lower_case[name.lower()]!r}"
-    close = difflib.get_close_matches(name.lower(), by_lower_case, n=3, cutoff=0.6)
+    # To compare takes a time that grows with both lengths, and who misspells a name does not mean one of thousands.
+    few = [each for each in islice(by_lower_case, _COMPARED) if len(each) <= _LENGTH]
+    close = difflib.get_close_matches(name.lower(), few, n=3, cutoff=0.6) if len(name) <= _LENGTH else []
     if close:
         return f"did you mean {' or '.join(repr(by_lower_case[each]) for each in close)}"
     return f"use one of {quoted(known)}" if known else "there is nothing to choose from"
@@ -71,7 +77,7 @@ def require_names(where: str, names: Sequence[str]) -> tuple[str, ...]:
             raise InvalidInput(
                 where, "printable names without blanks at their ends", repr(name), "give each a short name"
             )
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    repeated = sorted(name for name, count in Counter(names).items() if count > 1)
     if repeated:
         raise InvalidInput(
             where, "names that differ", f"{quoted(repeated)} more than once", "rename all but one of them"

@@ -15,6 +15,14 @@ import pint
 from vibayes.errors import InvalidInput
 from vibayes.naming import nearest
 
+_LONGEST = 100
+_DEEPEST = 5
+_NUMBER = r"\d{1,9}(?:\.\d{0,9})?(?:[eE][-+]?\d{1,2})?"
+_TOKEN = re.compile(
+    rf"\s*(?:(?P<power>(?:\*\*|\^)\s*[-+]?\s*\(?\s*[-+]?(?P<exponent>\d{{1,2}}(?:\.\d{{0,3}})?(?!\d)))"
+    rf"|(?P<name>[^\W\d²³¹⁰-⁹][^\W²³¹⁰-⁹]*|[%°′″$€])|(?P<number>{_NUMBER})|(?P<sign>[-/·.,()]|\*(?!\*)|[²³⁻¹]{{1,2}}(?![²³⁻¹])))\s*"
+)
+_MOST_POWER = 100.0
 _POWER_WITHOUT_SIGN = re.compile(r"(?<=[A-Za-zµμΩ])(-?\d+)")
 
 
@@ -47,8 +55,11 @@ def require_unit(where: str, text: str) -> str:
         return ""
     if text == "-":
         return "dimensionless"
+    if not _is_short(text):
+        shown = repr(text if len(text) <= 40 else f"{text[:37]}...")
+        raise InvalidInput(where, "a unit known to pint, in a few words", shown, "write it like 'm/s^2' or 'kN'")
     for candidate in (text, _POWER_WITHOUT_SIGN.sub(r"^\1", text)):
-        if _parse(candidate) is not None:
+        if _is_short(candidate) and _parse(candidate) is not None:
             return candidate
     raise InvalidInput(where, "a unit known to pint", repr(text), _remedy(text))
 
@@ -105,6 +116,26 @@ def convert_values(where: str, values: np.ndarray, unit: str, target: str) -> np
         raise InvalidInput(
             where, f"a unit of the same dimension as {unit!r}", repr(target), remedy.replace("**", "^")
         ) from None
+
+
+def _is_short(text: str) -> bool:
+    """Whether a text can be a unit, and not a sum that `pint` would work out, as 9**9**9**9.
+
+    Numbers, names and signs follow one another; all powers together raise to no more than the hundredth.
+    """
+    if len(text) > _LONGEST or text.count("(") > _DEEPEST:
+        return False
+    place, power, before = 0, 1.0, ""
+    while place < len(text):
+        token = _TOKEN.match(text, place)
+        if token is None or token.end() == place:
+            return False
+        if token["power"]:
+            power *= max(1.0, float(token["exponent"]))
+            if before == "power" or power > _MOST_POWER:
+                return False
+        before, place = str(token.lastgroup if token["power"] is None else "power"), token.end()
+    return True
 
 
 def _parse(text: str) -> pint.Unit | None:

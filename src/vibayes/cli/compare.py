@@ -41,7 +41,7 @@ def compare(
         if figures and path.exists() and not force:
             raise InvalidInput("vibayes compare", "a new file", f"'{path}'", "add --force to replace it, or use --out")
     speech = Speech(quiet, json)
-    opened = {label: open_run(folder, trust or (), data=data) for label, folder in labels(runs).items()}
+    opened = {label: open_run(folder, trust=trust or (), data=data) for label, folder in labels(runs).items()}
     posteriors = {label: each.posterior() for label, each in opened.items()}
     incomplete = {label: each.incomplete for label, each in opened.items() if each.incomplete}
     for label, why in incomplete.items():

@@ -58,7 +58,7 @@ def predict(
         if path.exists() and not force:
             raise InvalidInput("vibayes predict", "a new file", f"'{path}'", "add --force to replace it, or use --out")
     speech = Speech(quiet, json)
-    opened = open_run(run, trust or (), data=data)
+    opened = open_run(run, trust=trust or (), data=data)
     posterior = opened.posterior()
     if opened.incomplete:
         speech.warn(opened.incomplete)

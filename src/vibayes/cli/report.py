@@ -33,7 +33,7 @@ def report(
     speech = Speech(quiet, json)
     drawn = (run / "figures").glob("*") if figures else ()
     require_replaceable("vibayes report", run / "report.html" if output is None else output, *drawn, force=force)
-    opened = open_run(run, trust or (), data=data)
+    opened = open_run(run, trust=trust or (), data=data)
     written = report_run(opened, output, title=title, figures=figures)
     if opened.incomplete:
         speech.warn(opened.incomplete)

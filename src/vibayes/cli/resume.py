@@ -33,7 +33,7 @@ def resume(
     from vibayes.study import Limits
 
     speech = Speech(quiet, json)
-    run = open_run(folder, trust or (), data=data, restore=True)
+    run = open_run(folder, trust=trust or (), data=data, restore=True)
     given = max_seconds is not None or max_simulations is not None
     limits = Limits(max_seconds, max_simulations) if given else None
     limited = run.state == "done" and bool(run.details.message)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from vibayes.errors import InvalidInput
+from vibayes.io.limits import require_columns
 from vibayes.record import Record
 from vibayes.units import convert_values, is_unit, require_unit
 
@@ -114,6 +115,7 @@ def sort_out(where: str, found: Iterable[Found], separator: str = "/") -> Arrays
     """
     arrays = Arrays(where, separator=separator)
     for thing in found:
+        require_columns(where, len(arrays.values) + len(arrays.others))
         for key, value in thing.attributes.items():
             _note_attribute(arrays, thing.path, key, plain(value))
         if thing.unfit:

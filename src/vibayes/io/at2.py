@@ -21,12 +21,13 @@ from vibayes.io.selection import record_of
 from vibayes.record import Record
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_NAMED = re.compile(rf"NPTS\s*=\s*(?P<count>\d+)\s*,?\s*DT\s*=\s*(?P<step>{_NUMBER})", re.IGNORECASE)
-_BARE = re.compile(rf"\s*(?P<count>\d+)\s+(?P<step>{_NUMBER})\s+NPTS\s*,\s*DT", re.IGNORECASE)
+_NAMED = re.compile(rf"NPTS\s*=\s*(?P<count>\d{{1,12}}+)\s*+(?:,\s*+)?DT\s*=\s*(?P<step>{_NUMBER})", re.IGNORECASE)
+_BARE = re.compile(rf"\s*+(?P<count>\d{{1,12}}+)\s++(?P<step>{_NUMBER})\s+NPTS\s*,\s*DT", re.IGNORECASE)
 _QUANTITY = re.compile(r"\b(ACCELERATION|VELOCITY|DISPLACEMENT)\b", re.IGNORECASE)
 _UNIT = re.compile(r"UNITS?\s+OF\s+([A-Z/0-9^*]+)", re.IGNORECASE)
 _UNITS = {"G": "g_0", "CM/S": "cm/s", "CM/SEC": "cm/s", "CM": "cm", "CM/S/S": "cm/s^2", "CM/SEC/SEC": "cm/s^2"}
 _LINES = 4
+_LETTERS = 500  # of a line above the numbers
 
 
 def read_at2(
@@ -84,7 +85,7 @@ def load_at2(path: PathLike) -> Arrays:
     """
     where, path = require_kind("read_at2", path, PEER)
     lines = path.read_bytes().decode("latin-1").splitlines()  # names of places may be in any encoding
-    heading = [line.strip() for line in lines[:_LINES]]
+    heading = [line.strip()[:_LETTERS] for line in lines[:_LINES]]
     stated = next((match for line in heading if (match := _NAMED.search(line) or _BARE.match(line))), None)
     if stated is None:
         got = repr(heading[-1][:60]) if heading else "no lines"

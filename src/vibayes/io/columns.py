@@ -7,6 +7,8 @@ A heading like ``force_N`` is a name and nothing more.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -69,11 +71,22 @@ def find_column(where: str, headings: list[str], wanted: str) -> int:
         >>> find_column("read_csv", ["time [s]", "force [N]"], "force")
         1
     """
-    for candidates in (headings, [split_heading(heading).name for heading in headings]):
-        found = [index for index, candidate in enumerate(candidates) if candidate == wanted]
-        if len(found) == 1:
-            return found[0]
-        if found:
+    return find_columns(where, headings, [wanted])[0]
+
+
+def find_columns(where: str, headings: list[str], names: Sequence[str]) -> list[int]:
+    """Which columns are meant by several names; as `find_column`, but headings are taken apart once for all."""
+    whole, short = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+    for index, heading in enumerate(headings):
+        whole[heading].append(index)
+        short[split_heading(heading).name].append(index)
+    places = []
+    for wanted in names:
+        found = whole.get(wanted) or short.get(wanted)
+        if not found:
+            shown = [heading for heading in headings if heading]
+            raise InvalidInput(where, "the name of a column", repr(wanted), nearest(wanted, shown))
+        if len(found) > 1:
             same = [headings[index] for index in found]
             raise InvalidInput(
                 where,
@@ -81,8 +94,8 @@ def find_column(where: str, headings: list[str], wanted: str) -> int:
                 f"{len(found)}: {quoted(same)}",
                 "write its heading in full" if len(set(same)) == len(same) else "rename all but one of them",
             )
-    shown = [heading for heading in headings if heading]
-    raise InvalidInput(where, "the name of a column", repr(wanted), nearest(wanted, shown))
+        places += found
+    return places
 
 
 def numbers_in(where: str, rows: list[Row], column: int, heading: str, remedy: str | None = None) -> np.ndarray:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 
 from vibayes.errors import InvalidInput
 from vibayes.io.arrays import Arrays, of_record
-from vibayes.io.columns import find_column, numbers_in, split_heading
+from vibayes.io.columns import find_column, find_columns, numbers_in, split_heading
 from vibayes.io.content import require_kind
 from vibayes.io.files import PathLike, listed, whole_file
 from vibayes.io.header import Header, header_of, rebuild
@@ -112,9 +113,7 @@ def read_csv(
         sampling = {"start": table.header.start, "rate": table.header.rate}
     else:
         sampling = {"time": _seconds(where, table, _time_column(where, table, time), units), "rate": rate}
-    inputs, outputs = (
-        [find_column(where, table.headings, name) for name in _as_list(names)] for names in (input, output)
-    )
+    inputs, outputs = (find_columns(where, table.headings, _as_list(names)) for names in (input, output))
     names = _names(table.headings, inputs + outputs)
     return Record.from_arrays(
         **sampling,
@@ -153,8 +152,9 @@ def load_csv(path: PathLike, delimiter: str | None = None) -> Arrays:
         return of_record(where, _stored(where, table, table.header, None))
     arrays = Arrays(where, metadata=table.metadata, separator="\0")
     short = [split_heading(heading).name for heading in table.headings]
+    often = Counter(short)
     for column, heading in enumerate(table.headings):
-        name = short[column] if short.count(short[column]) == 1 else heading
+        name = short[column] if often[short[column]] == 1 else heading
         try:
             arrays.values[name] = numbers_in(where, table.rows, column, heading)
         except InvalidInput:

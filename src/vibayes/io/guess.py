@@ -6,6 +6,7 @@ A guess is a beginning for a person to correct, so it is made from what people u
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -100,7 +101,8 @@ def suggest(columns: Sequence[Described]) -> tuple[tuple[str, ...], tuple[str, .
         inputs, outputs = ([each.name for each in stated if each.role == role] for role in ("input", "output"))
         return tuple(inputs), tuple(outputs)
     lengths = [column.samples for column in columns]
-    usual = max(lengths, key=lambda length: (lengths.count(length), length), default=0)
+    often = Counter(lengths)
+    usual = max(often, key=lambda length: (often[length], length), default=0)
     usable = [column for column in columns if column.samples == usual and column.low < column.high]
     mechanical = {_bare(column) for column in usable if _dimension(column.unit) in _FORCED + _MOVED}
     # "Force (V)" beside "Force (N)" is what the sensor gave before it was calibrated.

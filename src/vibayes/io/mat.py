@@ -18,7 +18,8 @@ from scipy.sparse import issparse
 from vibayes.io.arrays import Arrays, Found, of_record, sort_out
 from vibayes.io.content import HDF5, MAT_5, MAT_73, foreign, kind_of, require_kind
 from vibayes.io.files import PathLike, whole_file
-from vibayes.io.mat5 import require_skeleton
+from vibayes.io.limits import most_unpacked, require_unpacked
+from vibayes.io.mat5 import TooLarge, require_skeleton
 from vibayes.io.mat73 import load_mat73
 from vibayes.io.selection import record_of
 from vibayes.io.stored import HEADER, METADATA, parts_of, record_from
@@ -105,7 +106,7 @@ def load_mat(path: PathLike) -> Arrays:
     if kind_of(path) in (MAT_73, HDF5):
         return load_mat73(where, path)
     with foreign(where, "a MAT file"):
-        variables = _variables(path)
+        variables = _variables(where, path)
         if HEADER in variables:
             parts = {name: variables[name] for name in ("input", "output") if name in variables}
             parts |= {name: "".join(np.ravel(variables[name])) for name in (HEADER, METADATA) if name in variables}
@@ -113,9 +114,13 @@ def load_mat(path: PathLike) -> Arrays:
         return sort_out(where, (each for name, value in variables.items() for each in _walk(name, value)), ".")
 
 
-def _variables(path: Path) -> dict[str, Any]:
+def _variables(where: str, path: Path) -> dict[str, Any]:
     content = path.read_bytes()
-    require_skeleton(content)
+    most = most_unpacked(len(content))
+    try:
+        require_skeleton(content, most)
+    except TooLarge:
+        require_unpacked(where, most + 1, len(content), "it, and more")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of variables that come twice, and of objects that MATLAB alone can read
         found = scipy.io.loadmat(io.BytesIO(content))

@@ -23,6 +23,7 @@ _UTF_8 = 16
 _BLANKS = 10_000  # MATLAB keeps no letters of a text that is all blank
 _CLASSES = range(1, 18)
 _DEEPEST = 50
+_LARGEST = 2**30
 
 
 class Element(NamedTuple):
@@ -37,14 +38,20 @@ class Damaged(ValueError):
     """The file is no sound MAT file of version 5."""
 
 
-def require_skeleton(content: bytes) -> None:
+class TooLarge(ValueError):
+    """The file unpacks to more than so many bytes."""
+
+
+def require_skeleton(content: bytes, most: int = 2**31) -> None:
     """Check every tag of a MAT file of version 5; files of version 4 have none and pass.
 
     Args:
         content: the whole file.
+        most: bytes that its compressed elements may have together when they are unpacked.
 
     Raises:
         Damaged: a tag cannot be right.
+        TooLarge: it unpacks to more.
 
     Examples:
         >>> import io, scipy.io
@@ -61,9 +68,14 @@ def require_skeleton(content: bytes) -> None:
     if len(content) < _HEADER:
         raise Damaged("less than a header")
     order = "<" if content[126:127] == b"I" else ">"
+    unpacked = 0
     for element in _elements(content, order, _HEADER, len(content)):
         if element.type == _COMPRESSED:
-            inner = zlib.decompressobj().decompress(content[element.start : element.stop])
+            packed = zlib.decompressobj()
+            inner = packed.decompress(content[element.start : element.stop], max(1, most - unpacked))
+            unpacked += len(inner)
+            if packed.unconsumed_tail:
+                raise TooLarge(unpacked)
             for each in _elements(inner, order, 0, len(inner)):
                 _require_matrix(inner, order, each, 0)
         else:
@@ -122,13 +134,18 @@ def _size(content: bytes, order: str, element: Element) -> int:
     dimensions = struct.unpack_from(f"{order}{count}i", content, element.start)
     if min(dimensions, default=-1) < 0:
         raise Damaged(f"dimensions {dimensions}")
-    return math.prod(dimensions)
+    size = math.prod(dimensions)
+    if max(dimensions) > _LARGEST or (size == 0 and math.prod(each for each in dimensions if each) > _LARGEST):
+        raise Damaged(f"dimensions {dimensions}")
+    return size
 
 
 def _require_parts(content: bytes, order: str, kind: int, size: int, imaginary: bool, parts: list[Element]) -> None:
     """Check that a matrix has as many parts of the right types as its class and size ask for."""
     if kind in (_CELL, _STRUCTURE, _OBJECT):
         own = {_CELL: 0, _STRUCTURE: 2, _OBJECT: 3}[kind]  # names of fields and their length, and of a class
+        if size > len(content):  # also of structures without fields
+            raise Damaged(f"a matrix of {size} entries")
         fields = 1 if kind == _CELL else _fields(content, order, parts[own - 2 : own])
         wanted = [_MATRIX] * (size * fields) if size * fields <= len(parts) else None
         if wanted is None or [each.type for each in parts[own:]] != wanted:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from vibayes.errors import InvalidInput
 from vibayes.io.arrays import Arrays, Found, of_record, sort_out
 from vibayes.io.content import ZIP, foreign, require_kind
 from vibayes.io.files import PathLike, write_whole
+from vibayes.io.limits import require_columns, require_unpacked
 from vibayes.io.selection import record_of
 from vibayes.io.stored import HEADER, METADATA, parts_of, record_from
 from vibayes.record import Record
@@ -91,6 +94,7 @@ def load_npz(path: PathLike) -> Arrays:
     """
     where, path = require_kind("read_npz", path, ZIP)
     with foreign(where, "a NumPy archive of numbers", _REMEDY):
+        _require_size(where, path)
         opened = np.load(path, allow_pickle=False)
         if not isinstance(opened, np.lib.npyio.NpzFile):
             raise InvalidInput(where, "a NumPy archive of numbers", "a single array", _REMEDY)
@@ -99,6 +103,16 @@ def load_npz(path: PathLike) -> Arrays:
                 parts = {name: archive[name] for name in ("input", "output", HEADER, METADATA) if name in archive.files}
                 return of_record(where, record_from(where, parts))
             return sort_out(where, _found(archive))
+
+
+def _require_size(where: str, path: Path) -> None:
+    """Check what the members of an archive would unpack to, as it says itself: no more is unpacked of any of them."""
+    if not zipfile.is_zipfile(path):
+        return
+    with zipfile.ZipFile(path) as archive:
+        members = archive.infolist()
+    require_columns(where, len(members))
+    require_unpacked(where, sum(each.file_size for each in members), path.stat().st_size)
 
 
 def _found(archive: np.lib.npyio.NpzFile) -> Iterator[Found]:

@@ -16,6 +16,7 @@ from vibayes.errors import InvalidInput
 from vibayes.io.arrays import Arrays, unit_in
 from vibayes.io.files import listed
 from vibayes.io.header import header_of, rebuild
+from vibayes.io.limits import require_columns
 from vibayes.naming import nearest
 from vibayes.record import Record
 from vibayes.units import convert_values, require_unit
@@ -121,6 +122,7 @@ def _spread(arrays: Arrays, name: str) -> dict[str, np.ndarray]:
     if values.shape[0] < values.shape[1]:
         remedy = f"transpose it, or name its rows: '{name}[0,:]', '{name}[1,:]'"
         raise InvalidInput(arrays.where, f"{name!r} of shape (samples, channels)", f"{values.shape}", remedy)
+    require_columns(arrays.where, values.shape[1])
     return {f"{name}[{number}]": column for number, column in enumerate(values.T)}
 
 

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 from vibayes.errors import InvalidInput
 from vibayes.io.columns import Row, require_rectangle
 from vibayes.io.header import Header, parse_header
+from vibayes.io.limits import LONGEST_NAME, require_columns
 
 _MARK = "#"
 _HEADER = "vibayes.record"
 _OTHERS = "comments"
 _PLAIN_KEY = re.compile(r"[A-Za-z_](?:[\w -]*\w)?", re.ASCII)
-_COMMENT = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^":\s][^:]*?)\s*:\s*(.*?)\s*')
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+"')
 
 
 class Table(NamedTuple):
@@ -91,6 +92,7 @@ def read_table(where: str, path: Path, delimiter: str | None = None) -> Table:
         ) from None
     while headings and not headings[-1]:
         headings.pop()
+    require_columns(where, len(headings))
     _require_headings(where, headings)
     return Table(headings, require_rectangle(where, headings, rows), metadata, header)
 
@@ -109,11 +111,10 @@ def _read_comments(where: str, comments: list[str]) -> tuple[dict[str, Any], Hea
     others: list[str] = []
     header = None
     for comment in comments:
-        match = _COMMENT.fullmatch(comment)
-        if match is None:
-            others += [comment.strip()] if comment.strip() else []
+        key, text = _key_and_text(comment.strip())
+        if not key:
+            others += [text] if text else []
             continue
-        key, text = match[1], match[2]
         if key == _HEADER:
             header = parse_header(where, text)
             continue
@@ -122,6 +123,16 @@ def _read_comments(where: str, comments: list[str]) -> tuple[dict[str, Any], Hea
     if others:
         metadata.setdefault(_OTHERS, others)
     return metadata, header
+
+
+def _key_and_text(comment: str) -> tuple[str, str]:
+    """The key before the first colon, which may be in quotes, and what follows; no key if there is none."""
+    if comment.startswith('"'):
+        quoted = _QUOTED.match(comment)
+        rest = comment[quoted.end() :].lstrip() if quoted is not None else ""
+        return (comment[: quoted.end()], rest[1:].strip()) if quoted is not None and rest[:1] == ":" else ("", comment)
+    key, colon, text = comment.partition(":")
+    return (key.rstrip(), text.strip()) if colon and key.strip() else ("", comment)
 
 
 def _json_or_text(text: str) -> Any:
@@ -144,6 +155,10 @@ def _require_headings(where: str, headings: list[str]) -> None:
             return False
         return True
 
+    longest = max(headings, key=len, default="")
+    if len(longest) > LONGEST_NAME:
+        got = f"one of {len(longest):,}, which begins with {longest[:20]!r}"
+        raise InvalidInput(where, f"headings of at most {LONGEST_NAME:,} letters", got, "mend the first line")
     if not headings or all(is_number(heading) for heading in headings):
         raise InvalidInput(
             where,

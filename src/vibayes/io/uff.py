@@ -17,6 +17,7 @@ from vibayes.errors import InvalidInput
 from vibayes.io.arrays import Arrays, Found, Sampling, sort_out
 from vibayes.io.content import UNIVERSAL, foreign, require_kind
 from vibayes.io.files import PathLike
+from vibayes.io.limits import require_columns
 from vibayes.io.packages import package
 from vibayes.io.selection import record_of
 from vibayes.record import Record
@@ -94,7 +95,7 @@ def load_uff(path: PathLike) -> Arrays:
     if not path.read_bytes().rstrip().endswith(b"-1"):
         raise InvalidInput(where, "a line with -1 at its end", "none", "export the file again, it is cut short")
     with foreign(where, "a universal file"):
-        sets = _sets(pyuff, path)
+        sets = _sets(where, pyuff, path)
         found = list(_found(where, sets))
         arrays = sort_out(where, found, "\0")
     arrays.sampling.update({each.path: each.attributes["sampling"] for each in found if "sampling" in each.attributes})
@@ -103,11 +104,13 @@ def load_uff(path: PathLike) -> Arrays:
     return arrays
 
 
-def _sets(pyuff: Any, path: Path) -> list[dict[str, Any]]:
+def _sets(where: str, pyuff: Any, path: Path) -> list[dict[str, Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         file = pyuff.UFF(str(path))
-        return [file.read_sets(int(number)) for number in np.flatnonzero(np.asarray(file.get_set_types()) == 58)]
+        functions = np.flatnonzero(np.asarray(file.get_set_types()) == 58)
+        require_columns(where, len(functions))
+        return [file.read_sets(int(number)) for number in functions]
 
 
 def _found(where: str, sets: list[dict[str, Any]]) -> Iterator[Found]:

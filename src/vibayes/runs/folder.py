@@ -177,7 +177,7 @@ def _gone_if_it_fails(folder: Path) -> Iterator[None]:
 
 
 def open_run(
-    folder: PathLike, trust: Iterable[str] = (), *, data: PathLike | None = None, restore: bool = False
+    folder: PathLike, *, trust: Iterable[str] = (), data: PathLike | None = None, restore: bool = False
 ) -> Run:
     """The run in a folder, for its result or to resume it.
 

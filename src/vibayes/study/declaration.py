@@ -36,6 +36,8 @@ from vibayes.study.trust import Trust
 from vibayes.study.values import anything, fitted, is_class
 
 _PLACE = ("between", "name")
+_MOST_SAMPLES = 10_000_000
+"""Of a signal that a study declares; they are made while it is read."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,10 @@ def called(
 
         refer = Reference(surroundings, build)
         values[key] = found.attempt(fitted, value, hint, f"{where}.{key}", refer, argument.default)
+    samples = values.get("samples")
+    if isinstance(samples, int) and samples > _MOST_SAMPLES:
+        expected = f"at most {_MOST_SAMPLES:,} samples"
+        found.all.append(InvalidInput(f"{where}.samples", expected, f"{samples:,}", "take fewer"))
     missing = [each.name for each in arguments.values() if each.required and each.name not in given]
     if missing:
         expected, remedy = f"{quoted(missing)}, without which there is no {name}", "add what is missing"

@@ -130,5 +130,7 @@ def shown(value: Any) -> str:
         return f"a table of {', '.join(map(repr, value)) or 'nothing'}"[:80]
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, int) and value.bit_length() > 200:
+        return "a larger whole number"  # Python does not write those of thousands of digits
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else f"{text[:57]}..."

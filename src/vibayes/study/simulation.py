@@ -62,7 +62,7 @@ def simulated(path: PathLike, values: Mapping[str, float], model: str = "", trus
     tables = tables_of(path.name, text)
     order, chosen, structure, hold, around = soundly(
         path,
-        Surroundings(path.absolute().parent, {}, trust_in(trust)),
+        Surroundings(path.absolute().parent, trust=trust_in(trust)),
         lambda around: _parts(tables, values, model, around),
     )
     record = guarded("simulation", {}, lambda: _record(structure, chosen[1], order, tables, hold, around))

@@ -78,7 +78,7 @@ class Study:
 
 
 def read_study(
-    path: PathLike, beside: PathLike | None = None, trust: Iterable[str] = (), data: PathLike | None = None
+    path: PathLike, beside: PathLike | None = None, *, trust: Iterable[str] = (), data: PathLike | None = None
 ) -> Study:
     """Read and validate a study file.
 
@@ -123,7 +123,7 @@ def read_study(
     path, text = read_text(path)
     tables, folder = tables_of(path.name, text), Path(beside or path.parent).absolute()
     moved = None if data is None else Path(data)
-    around = Surroundings(folder, {}, trust_in(trust), data=moved)
+    around = Surroundings(folder, trust=trust_in(trust), data=moved)
     return soundly(path, around, lambda around: _study(path, text, tables, around))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,15 @@ from vibayes.io.files import PathLike, existing_file
 
 _DEPTH = 40
 """Tables within tables; nobody means more."""
+_TOO_DEEP = f"more than {_DEPTH} tables within one another"
+_DOTTED = re.compile(
+    r"""^[ \t\[{,]*+(?:[^"'#\n=]*+=[^\n]*?[{,][ \t]*+)??"""
+    r"""(?:(?:[A-Za-z0-9_-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+)"""
+    rf"{{{_DEPTH}}}",
+    re.MULTILINE,
+)
+"""A key of so many parts: at the beginning of a line, in brackets, or in a table within a line."""
+_BITS = 64
 _LARGEST = 2_000_000
 """Bytes of a study file: larger ones are data."""
 
@@ -60,6 +70,8 @@ def tables_of(name: str, text: str) -> dict[str, Any]:
         write text in quotes, and see toml.io for the rest.
     """
     remedy = "write text in quotes, and see toml.io for the rest"
+    if _DOTTED.search(text):  # the time that the reader of TOML takes grows with the square of these
+        raise InvalidInput(name, "tables as the documentation shows them", _TOO_DEEP, "take some away")
     try:
         tables = tomllib.loads(text.replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as problem:
@@ -69,9 +81,24 @@ def tables_of(name: str, text: str) -> dict[str, Any]:
     except ValueError as problem:  # a number of more digits than Python reads, a day that does not exist
         raise InvalidInput(name, "TOML", str(problem), "check its numbers and dates") from None
     if _deeper(tables, _DEPTH):
-        got = f"more than {_DEPTH} tables within one another"
-        raise InvalidInput(name, "tables as the documentation shows them", got, "take some away")
+        raise InvalidInput(name, "tables as the documentation shows them", _TOO_DEEP, "take some away")
+    if place := _too_large(tables, ""):
+        remedy = "write a smaller one, or a number as 1e20"
+        raise InvalidInput(f"{name}: {place}", "whole numbers of at most 64 bits", "a larger one", remedy)
     return tables
+
+
+def _too_large(value: Any, path: str) -> str:
+    """The path of a whole number that no other program would read, and that could not even be shown."""
+    if isinstance(value, int) and value.bit_length() > _BITS:
+        return path
+    if isinstance(value, dict):
+        inside = ((f"{path}.{key}" if path else key, each) for key, each in value.items())
+    elif isinstance(value, list):
+        inside = ((f"{path}[{number}]", each) for number, each in enumerate(value))
+    else:
+        return ""
+    return next((found for place, each in inside if (found := _too_large(each, place))), "")
 
 
 def _deeper(value: Any, levels: int) -> bool:
