@@ -53,7 +53,7 @@ VERBS = {
     "simulate": lambda: vb.simulate(SPRING, FORCE, {"k": np.linspace(10.0, 20.0, 200)}),
     "infer": lambda: vb.infer(0, vb.Problem(SPRING, RECORD, PRIORS), vb.ABCRejection(200.0, 10)),
     "likelihood": lambda: vb.Problem(SPRING, RECORD, PRIORS, noise=0.1),
-    "forced_response": lambda: vb.forced_response(SPRING, (1.0, 2.0), {"mass": 1.0}, {"k": 10.0}),
+    "forced_response": lambda: vb.forced_response(SPRING, {"k": 10.0}, {"mass": 1.0}, (1.0, 2.0)),
     "backbone_curve": lambda: vb.backbone_curve(FORM, np.linspace(0.1, 0.5, 5), {"k": 1.0}),
     "static_force": lambda: vb.static_force(vb.Spring(1.0), np.ones(3)),
 }

@@ -90,8 +90,8 @@ def test_a_full_disk_behind_a_stream_ends_with_the_number_of_that_and_not_with_t
 
 
 def test_the_attack_finds_a_writer_that_leaves_half_a_file(tmp_path):
-    with full_disk.full_after(0), pytest.raises(OSError, match="No space left"):
+    with full_disk.full_after(tmp_path, 0), pytest.raises(OSError, match="No space left"):
         (tmp_path / "half").write_text("x" * 100)
-    with full_disk.full_after(5) as disk:
+    with full_disk.full_after(tmp_path, 5) as disk:
         (tmp_path / "whole").write_text("x" * 100)
     assert disk.calls > 1

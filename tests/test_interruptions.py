@@ -217,7 +217,7 @@ def test_what_is_told_of_an_incomplete_run_says_so(study, whole, capsys, monkeyp
         assert run([*map(str, command), "--quiet"]) == 0
         assert "warning: " in (err := capsys.readouterr().err) and "not complete, for it was interrupted" in err
     write_details(made.folder, replace(made.details, state="begun"))
-    os.utime(made.folder / "journal.bin", (time.time() + 10.0,) * 2)
+    os.utime(made.folder / "journal.bin", (time.time() + 10.0, time.time() + 10.0))
     said = "The run is not complete, for it was killed, or still runs: this is what there was when a part of it ended, "
     said += f"and more was computed since. Go on with: vibayes resume {made.folder}"
     leads = []

@@ -32,7 +32,7 @@ def attack(tries: int, seed: int, folder: Path) -> list[str]:
     rng, failures, names = np.random.default_rng(seed), [], [*methods.CASES]
     with full_disk.everything_kept():
         whole = full_disk.made(folder / "whole")
-        with full_disk.full_after(np.inf) as disk:
+        with full_disk.full_after(folder, np.inf) as disk:
             assert full_disk.ended(_identify(whole))[0] == 0
         draws = full_disk.draws_of(whole / "run")
         for number in range(tries):
@@ -73,7 +73,8 @@ def _killed_command(folder: Path, room: float, draws: dict[str, bytes]) -> list[
 def _killed_method(methods: Any, name: str, folder: Path, seed: int, rng: np.random.Generator) -> list[str]:
     """One kill, at a random moment of a run whose duration is known from one that was left alone."""
     alone, disturbed = folder / "alone", folder / "disturbed"
-    alone.mkdir(parents=True), disturbed.mkdir()
+    alone.mkdir(parents=True)
+    disturbed.mkdir()
     methods.killed(name, seed, alone, 600.0)  # compiles
     (alone / "journal.bin").unlink()
     methods.killed(name, seed, alone, 600.0)
@@ -103,7 +104,7 @@ def _work(room: float, arguments: list[str]) -> None:
     if room == SAVING:
         identifies.write_posterior = kill
         room = float("inf")
-    with full_disk.everything_kept(), full_disk.full_after(room, kill):
+    with full_disk.everything_kept(), full_disk.full_after(Path(arguments[1]).parent, room, kill):
         run(arguments)
 
 

@@ -55,7 +55,7 @@ def whole_file(where: str, path: PathLike) -> Iterator[BinaryIO]:
         with open(temporary, "xb") as file:
             yield file
             file.flush()
-            _sync(file.fileno())
+            force_to_disk(file.fileno())
         os.replace(temporary, path)
         _sync_folder(path.parent)
     except OSError as trouble:
@@ -105,7 +105,8 @@ def remove_unfinished(folder: PathLike) -> None:
             each.unlink(missing_ok=True)
 
 
-def _sync(descriptor: int) -> None:
+def force_to_disk(descriptor: int) -> None:
+    """Have the system write what it holds of an open file, where it can; a full disk may show only then."""
     try:
         os.fsync(descriptor)
     except OSError as trouble:

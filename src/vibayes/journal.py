@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, Self
 
 import numpy as np
 
-from vibayes.atomic_write import write_whole
+from vibayes.atomic_write import force_to_disk, write_whole
 from vibayes.environment import changes, environment
 from vibayes.errors import InvalidInput
 
@@ -132,8 +132,10 @@ class Journal:
         """Leave the file; what was kept stays."""
         if self._file.closed:
             return
-        self._sync()
-        self._file.close()
+        try:
+            self._sync()
+        finally:
+            self._file.close()
         if self._asked and self._old and not self._found:
             said = f"none of the {len(self._old):,} results in '{self.path}' is of these models, settings and key"
             warnings.warn(f"{said}: all was computed anew", RuntimeWarning, stacklevel=2)
@@ -274,9 +276,9 @@ class Journal:
 
     def _sync(self) -> None:
         try:
-            os.fsync(self._file.fileno())
-        except OSError:
-            pass  # not every file can; a checksum tells what is whole
+            force_to_disk(self._file.fileno())
+        except OSError as trouble:
+            raise self._unwritable(trouble) from None
         self._synced = time.monotonic()
 
 
