@@ -40,7 +40,7 @@ def check(
         speech.say(f"  model     {problem.name}: {', '.join(problem.parameters)}")
     speech.say(f"  method    {_method_of(read)}, seed {read.seed}")
     with tempfile.TemporaryDirectory() as place:
-        rehearse(read.problems, Path(place))
+        rehearse(read.problems, Path(place), "vibayes check")
     priors = [prior_responses(read.seed, problem, draws) for problem in read.problems]
     doubts = all_doubts(read.seed, read.record, priors)
     for doubt in doubts:
