@@ -264,6 +264,22 @@ def test_limits_of_the_study_count_all_parts(study, keeps, monkeypatch):
     assert any("max_seconds" in note for note in posterior.notes) and run.details.seconds >= 500.0
 
 
+def test_a_lost_posterior_of_a_run_that_ended_at_a_limit_of_time_is_rebuilt_whatever_time_that_takes(
+    study, keeps, monkeypatch
+):
+    run = begin_run(replace(study, limits=Limits(max_seconds=500.0)))
+    clock = [0.0]
+    monkeypatch.setattr(journals.time, "perf_counter", lambda: clock[0])
+    before = identify_run(run, lambda level: clock.__setitem__(0, clock[0] + 200.0))
+    details = run.details
+    assert "max_seconds" in details.message and 1 < details.levels == len(before.trace)
+    (run.folder / "posterior.nc").unlink()
+    clock[0] = 0.0
+    again = identify_run(replace(run), lambda level: clock.__setitem__(0, clock[0] + 600.0))
+    assert draws(again) == draws(before) and again.notes == before.notes
+    assert (run.details.state, run.details.message) == ("done", details.message)
+
+
 def test_details_are_what_was_written(tmp_path):
     details = Details("a.toml", "f", 1, {"ä b": "0"}, {"jax": "1"}, message='it said "no"')
     write_details(tmp_path, details)

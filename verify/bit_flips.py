@@ -33,10 +33,10 @@ TRIES = 1000
 FEW = 12
 _CUT = 0.1
 """Share of tries in which the end of a file is cut off."""
-_RESUMED = 6
-"""One of so many tries is resumed, besides those that need it to show anything."""
-_COMMANDS = 10
-"""One of so many tries is shown to a command."""
+_RESUMED, _COMMANDS = 7, 11
+"""One of so many tries is resumed, besides those that need it to show anything; one of so many is shown to a command.
+Both have no factor in common with the number of folders, so that every folder has its turn.
+"""
 _FOR_PEOPLE = (".html", ".txt", ".png", ".csv")
 
 _FORCED = """
@@ -101,14 +101,14 @@ class Case:
 def attack(tries: int, seed: int, folder: Path) -> list[str]:
     """Failures of so many tries, each with what repeats it."""
     with mock.patch.object(identify, "Journal", partial(Journal, worth_keeping=np.inf)):
-        # A few tries are for the tests: one method, whose folders are made in a moment.
-        cases = list(_cases(folder, list(STUDIES)[: 1 if tries <= FEW else None], seed))
+        # A few tries are for the tests: one method, whose folders are made in a moment, and no pictures.
+        cases = list(_cases(folder, list(STUDIES)[: 1 if tries <= FEW else None], seed, tries > FEW))
         order = itertools.islice(itertools.cycle(cases), tries)
         found = (_tried(case, number, seed, folder / "try") for number, case in enumerate(order))
         return [each for each in found if each]
 
 
-def _cases(folder: Path, methods: list[str], seed: int) -> Iterator[Case]:
+def _cases(folder: Path, methods: list[str], seed: int, pictures: bool) -> Iterator[Case]:
     _write_data(folder)
     for method in methods:
         what, likelihood, settings = STUDIES[method]
@@ -118,9 +118,9 @@ def _cases(folder: Path, methods: list[str], seed: int) -> Iterator[Case]:
             study = read_study(path)
             done = identify_run(begin_run(study, folder / f"{method}-done"))
             half = identify_run(begin_run(study, folder / f"{method}-half"), _ending(max(1, len(done.trace) // 2)))
-            for each in (f"{method}-done", f"{method}-half"):
+            for each in (f"{method}-done", f"{method}-half")[: 2 if pictures else 1]:
                 if any(len(model.weights) for model in open_run(folder / each).posterior()):
-                    report_run(open_run(folder / each), figures=method == methods[0])
+                    report_run(open_run(folder / each), figures=pictures and method == methods[0])
             if not study.problems[0].of_backbones:
                 command(["predict", str(folder / f"{method}-done"), "--draws", "3", "--no-figure", "-q"])
         whole = _numbers(done)
@@ -174,7 +174,7 @@ def _tried(case: Case, number: int, seed: int, place: Path) -> str:
             needs = name == "journal.bin" and case.shown is not case.whole
             if not wrong and (needs or number % _RESUMED == 0):
                 wrong = _resumed(place, case.whole)
-            if not wrong and number % _COMMANDS == 0:
+            elif not wrong and number % _COMMANDS == 0:
                 wrong = _shown(place, case, number // _COMMANDS)
         except Exception as trouble:
             wrong = f"{type(trouble).__name__}: {trouble}"
@@ -211,26 +211,31 @@ def _resumed(place: Path, expected: dict[str, bytes]) -> str:
 
 
 def _shown(place: Path, case: Case, turn: int) -> str:
-    """What a command prints of the damaged folder and of the undisturbed one."""
-    told = []
-    for folder in (place, case.folder):
-        out, err = io.StringIO(), io.StringIO()
-        more = {
-            "compare": ["compare", str(folder), str(case.folder.with_name("ABCRejection-done")), "--no-figures"],
-            "predict": ["predict", str(folder), "--draws", "3", "--no-figure", "--out", str(place.parent / "p.csv")],
-            "report": ["report", str(folder), "--output", str(place.parent / "page.html")],
-        }
-        arguments = more[("compare", "predict", "compare", "report")[turn % 4]]
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = command([*arguments, "--json", *(["--force"] if arguments[0] == "predict" else [])])
-        if "defect" in err.getvalue() or code not in (0, 1, 2, 4):
-            return f"{arguments[0]} ends with {code}: {err.getvalue()}"
+    """What commands do with the damaged folder, beside the undisturbed one."""
+    if turn % 3 == 0:
+        code, said, found = _commanded("compare", place, case.folder, "--no-figures")
+        if code or said:
+            return said
+        one, other = ({**found["runs"][each.name], "seconds": 0.0} for each in (place, case.folder))
+        return "" if one == other else f"{one} instead of {other}"
+    if turn % 3 == 1:
+        return _commanded("report", place, "--output", place.parent / "page.html")[1]
+    pages = [place.parent / f"{each.name}.csv" for each in (place, case.folder)]
+    for folder, page in zip((place, case.folder), pages, strict=True):
+        code, said, _ = _commanded("predict", folder, "--draws", 3, "--no-figure", "--force", "--out", page)
         if code:
-            return ""  # in words
-        found = json.loads(out.getvalue())
-        found |= {"runs": list(found["runs"].values())} if "runs" in found else {}
-        told.append(found)
-    return "" if told[0] == told[1] else f"{told[0]} instead of {told[1]}"
+            return said
+    return "" if pages[0].read_bytes() == pages[1].read_bytes() else "other predictions"
+
+
+def _commanded(*arguments: Any) -> tuple[int, str, dict[str, Any]]:
+    """How a command ends, what is wrong with that, and what it prints."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = command([*map(str, arguments), "--json"])
+    if code not in (0, 1, 2, 4) or "defect" in err.getvalue() or (code and not err.getvalue().strip()):
+        return code, f"{arguments[0]} ends with {code}: {err.getvalue()}", {}
+    return code, "", {} if code else json.loads(out.getvalue())
 
 
 def _numbers(posterior: vb.Posterior) -> dict[str, bytes]:

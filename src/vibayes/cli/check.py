@@ -45,7 +45,7 @@ def check(
     places = _places(read) if figures else []
     require_replaceable("vibayes check", *places, force=force)
     with tempfile.TemporaryDirectory() as place:
-        rehearse(read.problems, Path(place))
+        rehearse(read.problems, Path(place), "vibayes check")
     priors = [prior_responses(read.seed, problem, draws) for problem in read.problems]
     doubts = all_doubts(read.seed, read.record, priors)
     for doubt in doubts:

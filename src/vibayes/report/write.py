@@ -129,7 +129,7 @@ def write_report(
     lead = "".join(f'<p class="lead">{escape(p)}</p>' for p in intro.split("\n\n") if p.strip())
     page = document.document(title, lead, sections, f"Written by vibayes {_version('vibayes')}.")
     with whole_file("write_report", path) as file:
-        file.write(page.encode("utf-8"))
+        file.write(page.encode("utf-8", "backslashreplace"))  # paths may have bytes that are no text
     if figures is not None:
         folder = Path(figures)
         folder.mkdir(parents=True, exist_ok=True)

@@ -78,7 +78,8 @@ def identify_run(run: Run, progress: bool | Callable[[Level], None] = False, lim
             for note in filter(None, (*run.notes, journal.note)):
                 log.line(f"note: {note}")
             try:
-                posterior = _infer(run, _limits(run, details), journal, log, progress, interruptions, until)
+                within = _limits(run, details) if not until else Limits()
+                posterior = _infer(run, within, journal, log, progress, interruptions, until)
             except RefusedRun:
                 raise  # nothing can be written, not even that
             except UnwritableJournal as trouble:

@@ -23,8 +23,13 @@ from vibayes.samplers.likely import Sample
 _SHARES = np.array([1.0, 2.0]) / 3.0
 
 
-def rehearse(problems: Sequence[Problem], folder: Path) -> None:
+def rehearse(problems: Sequence[Problem], folder: Path, where: str = "") -> None:
     """Write the result of a run of these problems for a trial; nothing is left of it.
+
+    Args:
+        problems: of the run.
+        folder: that the result would be written to.
+        where: what to blame in the message, if it is not the run.
 
     Raises:
         RefusedRun: it cannot be written to this folder, or does not come back as it was.
@@ -44,7 +49,7 @@ def rehearse(problems: Sequence[Problem], folder: Path) -> None:
     except Exception as trouble:  # whatever it is, it is better known now than in the end
         got = " ".join(f"{type(trouble).__name__}: {trouble}".split())[:300]
         remedy = "cure that, or rename what it names, before hours are spent"
-        raise RefusedRun(f"the run '{folder}'", "a posterior that can be written", got, remedy) from None
+        raise RefusedRun(where or f"the run '{folder}'", "a posterior that can be written", got, remedy) from None
     finally:
         path.unlink(missing_ok=True)
 
