@@ -41,7 +41,7 @@ def test_the_spectrum_is_that_of_the_formula(name):
 
 
 def driven(process):
-    return vb.Structure.single_dof(1.0, [vb.Spring(1.0)], base_acceleration=True).driven_by(process)
+    return vb.Structure.single_dof(1.0, [vb.Spring(1.0)], base_acceleration=True).driven_by(process, start="rest")
 
 
 @pytest.mark.slow

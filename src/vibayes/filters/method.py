@@ -8,7 +8,6 @@ import numpy as np
 from vibayes.errors import InvalidInput
 from vibayes.filters.transforms import Linearised, SigmaPoints, Transform
 
-
 _PLAIN = 1.0, 0.0, 0.0
 """α, β and κ of the transform that is not scaled."""
 
@@ -18,8 +17,8 @@ class Filter(eqx.Module):
 
     Attributes:
         steps: of integration per sample.
-        start_displacement: standard deviation of the displacement of every mass at the first sample; by default the
-            structure is at rest then.
+        start_displacement: standard deviation of the displacement of every mass at the first sample, about rest, in
+            place of the start that the structure has (`Structure.driven_by`).
         start_velocity: likewise of their velocities.
     """
 
@@ -92,7 +91,9 @@ class UnscentedFilter(Filter):
         given = self.alpha, self.beta, self.kappa
         if all(each is None for each in given):
             return None
-        alpha, beta, kappa = (default if each is None else float(each) for each, default in zip(given, _PLAIN, strict=True))
+        alpha, beta, kappa = (
+            default if each is None else float(each) for each, default in zip(given, _PLAIN, strict=True)
+        )
         return alpha, beta, kappa
 
     @property

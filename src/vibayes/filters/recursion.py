@@ -97,9 +97,7 @@ def absorb(
     return Absorbed(-off, rows, Increment(total, expected, jnp.sqrt(variances)))
 
 
-def _uncorrelated(
-    images: Array, error: Array, noise: Array, beside: Array, less: Array
-) -> tuple[Array, Array, Array]:
+def _uncorrelated(images: Array, error: Array, noise: Array, beside: Array, less: Array) -> tuple[Array, Array, Array]:
     """Outputs less what the noise of those before tells of theirs: the same likelihood, each with noise of its own."""
     count = len(noise)
     if count == 1:
