@@ -1,9 +1,9 @@
 """How often 95 % bands of estimated responses hold the truth, filtered and smoothed, at the true parameters.
 
-Three structures: the chain of `chain_output_only`, the oscillator of `bilinear_output_only`, and the same oscillator
-with a post-yield ratio of 0.01, which hardly draws back what has yielded. Each record is drawn from a seed of its own;
-the shares are means over the records, with their standard errors. The first ten samples, where everything is still
-known to be at rest, are left out.
+The chain of `chain_output_only`, the same with a ground motion of ten times the density, the oscillator of
+`bilinear_output_only`, and the same with a post-yield ratio of 0.01, which hardly draws back what has yielded. Each
+record is drawn from a seed of its own; the shares are means over the records, with their standard errors. The first ten
+samples, where everything is still known to be at rest, are left out.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class Case(NamedTuple):
 
 CASES = {
     "chain": Case(chain.chain(), chain.TRUTH, chain.RESPONSES, chain.RATE, chain.SAMPLES),
+    "chain, strong": Case(chain.chain(density=10.0), chain.TRUTH, chain.RESPONSES, chain.RATE, chain.SAMPLES),
     "oscillator": Case(bilinear.oscillator(), bilinear.TRUTH, bilinear.RESPONSES, bilinear.RATE, 501),
     "nearly plastic": Case(
         bilinear.oscillator(), {**bilinear.TRUTH, "alpha": 0.01}, bilinear.RESPONSES, bilinear.RATE, 501

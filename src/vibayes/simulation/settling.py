@@ -44,7 +44,8 @@ def settling_time(structure: Structure, values: Any = None) -> np.ndarray:
     sets = max((len(value) for value in given.values()), default=1)
     matrices = np.asarray(_flows_at_rest(structure, given, jnp.zeros(sets)))
     masses = 2 * len(structure.masses)
-    bounded = any(pair is not UNBOUNDED for link in structure.links for pair in link.element.bounds())
+    bound = bind(structure, {name: value[0] for name, value in given.items()})
+    bounded = any(pair is not UNBOUNDED for link in bound.links for pair in link.element.bounds())
     linear = all(link.element.linear for link in structure.links)
     times = [_longest(np.linalg.eigvals(matrices), linear)]
     if bounded:
