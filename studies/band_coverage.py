@@ -70,13 +70,15 @@ def coverage(case: Case, seeds: Sequence[int], samples: int | None = None) -> di
 
 def main() -> None:
     """All cases, as a table and as JSON."""
-    parser = parser_of(__doc__, "two short records each")
+    parser = parser_of(__doc__, "two short records, of the oscillators alone")
     parser.add_argument("--records", type=int, default=24, help="of each structure")
     chosen = parser.parse_args()
     count, samples = (2, 41) if chosen.quick else (chosen.records, None)
     seeds = range(1000 * chosen.seed, 1000 * chosen.seed + count)
     result: dict[str, Any] = {"records": count}
     for name, case in CASES.items():
+        if chosen.quick and len(case.structure.masses) > 1:
+            continue
         result[name] = coverage(case, seeds, samples)
         for word, figures in result[name].items():
             told = (

@@ -117,6 +117,10 @@ def run(
     result["nrmse"] = dict(zip(names, nrmse(found.mean, measured.truth), strict=True))
     result["inside_95"] = dict(zip(names, inside(found, measured.truth), strict=True))
     result["peak_input"] = measured.peak_input
+    if not chosen.quick:
+        whole = vb.estimate(problem.filtering(), draws, responses, smoothed=True)
+        result["nrmse_smoothed"] = dict(zip(names, nrmse(whole.mean, measured.truth), strict=True))
+        result["inside_95_smoothed"] = dict(zip(names, inside(whole, measured.truth), strict=True))
     if chosen.out:
         draw(posterior, truth, found, measured, chosen.out)
     deliver(result, chosen)

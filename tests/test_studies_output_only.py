@@ -83,7 +83,7 @@ def test_both_models_of_the_building_are_one_where_nothing_yields(monkeypatch):
 
 def test_bands_are_measured_filtered_and_smoothed(tmp_path):
     found = as_shown("band_coverage", tmp_path)
-    assert set(found) == {"records", "chain", "chain, strong", "oscillator", "nearly plastic"}
+    assert set(found) == {"records", "oscillator", "nearly plastic"}
     for case in set(found) - {"records"}:
         for word in ("filtered", "smoothed"):
             assert all(0.0 <= share <= 1.0 for share in found[case][word]["inside"].values())
