@@ -3,7 +3,8 @@
 As textbooks have it: covariances instead of their square roots, Gaussian priors. Weights of sigma points are positive
 (λ = 0; with the paper's λ = 3 − n the covariance lost its sign on every record tried). It works over the same
 structures, each sigma point with its own parameters; a white input is a state too, held over an interval. Where the
-covariance loses its sign it has collapsed.
+covariance loses its sign it has collapsed. Nothing is tuned: parameters are constant, without artificial noise that
+keeps their covariance open, and start with the moments of their priors.
 """
 
 from __future__ import annotations

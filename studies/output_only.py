@@ -32,6 +32,8 @@ class Measured:
     noise: list[float]
     truth: np.ndarray
     """(samples, responses)."""
+    peak_input: float
+    """Largest value of the excitation."""
 
 
 def measure(
@@ -46,14 +48,14 @@ def measure(
 ) -> Measured:
     """Draw an excitation, simulate with located events, and add noise in proportion to the root mean square."""
     force = vb.realise(seed, structure, values, rate=rate, samples=samples, refinement=refinement)
-    count = len(structure.sensors)
+    peak, count = float(np.abs(force.values).max()), len(structure.sensors)
     everything = structure.measuring(*structure.sensors, *responses)
     clean = np.asarray(vb.simulate(everything, force, values, states=False).outputs)[::refinement]
     levels = noise * np.sqrt(np.mean(clean[:, :count] ** 2, axis=0))
     rng = np.random.default_rng([seed, 1])
     outputs = clean[:, :count] + levels * rng.standard_normal((samples, count))
     named = {sensor.name: outputs[:, i] for i, sensor in enumerate(structure.sensors)}
-    return Measured(vb.Record.from_arrays(rate=rate, output=named), levels.tolist(), clean[:, count:])
+    return Measured(vb.Record.from_arrays(rate=rate, output=named), levels.tolist(), clean[:, count:], peak)
 
 
 def figures_of_model(model: ModelPosterior) -> dict[str, Any]:
@@ -88,6 +90,11 @@ def nrmse(estimate: np.ndarray, truth: np.ndarray) -> list[float]:
     return (np.sqrt(np.mean((estimate - truth) ** 2, axis=0)) / np.sqrt(np.mean(truth**2, axis=0))).tolist()
 
 
+def inside(found: vb.Estimate, truth: np.ndarray) -> list[float]:
+    """Share of the samples of each column within its 95 % band."""
+    return np.mean(np.abs(found.mean - truth) < 1.96 * np.maximum(found.deviation, 1e-300), axis=0).tolist()
+
+
 def identified(
     problem: vb.Problem, truth: Mapping[str, float], method: Any, chosen: argparse.Namespace
 ) -> tuple[vb.Posterior, dict[str, Any]]:
@@ -108,6 +115,12 @@ def run(
     found = vb.estimate(problem.filtering(), draws, responses)
     names = [sensor.name for sensor in responses]
     result["nrmse"] = dict(zip(names, nrmse(found.mean, measured.truth), strict=True))
+    result["inside_95"] = dict(zip(names, inside(found, measured.truth), strict=True))
+    result["peak_input"] = measured.peak_input
+    if not chosen.quick:
+        whole = vb.estimate(problem.filtering(), draws, responses, smoothed=True)
+        result["nrmse_smoothed"] = dict(zip(names, nrmse(whole.mean, measured.truth), strict=True))
+        result["inside_95_smoothed"] = dict(zip(names, inside(whole, measured.truth), strict=True))
     if chosen.out:
         draw(posterior, truth, found, measured, chosen.out)
     deliver(result, chosen)

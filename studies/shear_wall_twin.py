@@ -67,7 +67,8 @@ def shaken(structure: vb.Structure, data: Path, seed: int, samples: int) -> Meas
     rng = np.random.default_rng([seed, 1])
     outputs = clean[:, :count] + levels * rng.standard_normal((samples, count))
     named = {sensor.name: outputs[:, i] for i, sensor in enumerate(structure.sensors)}
-    return Measured(vb.Record.from_arrays(rate=RATE, output=named), levels.tolist(), clean[:, count:])
+    peak = float(np.abs(fine).max())
+    return Measured(vb.Record.from_arrays(rate=RATE, output=named), levels.tolist(), clean[:, count:], peak)
 
 
 def naive_of(

@@ -18,10 +18,10 @@ ELEMENTS = {
 }
 
 
-def oscillator(elements, process=None):
+def oscillator(elements, process=None, start="rest"):
     sensors = [vb.Displacement("mass"), vb.Velocity("mass")]
     structure = vb.Structure.single_dof(1.0, [vb.Damper(0.3), *elements], sensors=sensors)
-    return structure.driven_by(vb.WhiteNoise(0.2) if process is None else process)
+    return structure.driven_by(vb.WhiteNoise(0.2) if process is None else process, start=start)
 
 
 def compared(structure, values, outputs=2, noise: float | str = 0.1, method=None):
@@ -43,6 +43,11 @@ def test_of_every_law(name):
 
 
 @pytest.mark.slow
+def test_of_structures_in_stationary_vibration():
+    compared(oscillator(ELEMENTS["maxwell"], start="stationary"), {"k": np.array([5.0, 6.0])})
+
+
+@pytest.mark.slow
 def test_of_processes_and_noise_that_are_unknown():
     ground = vb.KanaiTajimi("w", 0.4, "S", envelope=vb.JenningsHousnerTsai("t", 3.0, 0.5))
     values = {"w": [9.0, 12.0], "S": [0.1, 0.2], "t": [1.0, 2.0], "s": [0.1, 0.2], "k": [5.0, 6.0]}
@@ -57,6 +62,8 @@ def test_of_readings_that_are_not_states():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", [vb.UnscentedFilter(steps=2), vb.ExtendedFilter()], ids=str)
+@pytest.mark.parametrize(
+    "method", [vb.UnscentedFilter(steps=2), vb.UnscentedFilter(spread=3.0), vb.ExtendedFilter()], ids=str
+)
 def test_of_other_filters(method):
     compared(oscillator(ELEMENTS["bilinear"]), {"k": np.array([5.0, 6.0])}, method=method)

@@ -29,7 +29,7 @@ def structure(envelope=None):
         damping=vb.ModalDamping(0.05),
     )
     process = vb.KanaiTajimi(OMEGA, ZETA, DENSITY, **({} if envelope is None else {"envelope": envelope}))
-    return shaken.driven_by(process, None)
+    return shaken.driven_by(process, None, start="rest")
 
 
 def matrices():
@@ -146,7 +146,7 @@ def test_an_envelope_of_one_changes_nothing_and_one_of_two_doubles_the_motion():
     assert first == pytest.approx(second, rel=1e-12)
     twice = vb.filtering(structure(vb.SampledEnvelope([2.0, 2.0], 1.0)), record(), NOISE)
     stronger = structure()
-    stronger = stronger.driven_by(vb.KanaiTajimi(OMEGA, ZETA, 4.0 * DENSITY), None)
+    stronger = stronger.driven_by(vb.KanaiTajimi(OMEGA, ZETA, 4.0 * DENSITY), None, start="rest")
     expected = vb.filtering(stronger, record(), NOISE).log_likelihood({"k": 1000.0})
     assert float(twice.log_likelihood({"k": 1000.0})) == pytest.approx(float(expected), rel=1e-10)
 

@@ -41,7 +41,7 @@ def test_the_spectrum_is_that_of_the_formula(name):
 
 
 def driven(process):
-    return vb.Structure.single_dof(1.0, [vb.Spring(1.0)], base_acceleration=True).driven_by(process)
+    return vb.Structure.single_dof(1.0, [vb.Spring(1.0)], base_acceleration=True).driven_by(process, start="rest")
 
 
 @pytest.mark.slow
@@ -98,7 +98,7 @@ def test_every_envelope_has_a_peak_of_one_and_is_never_negative(envelope):
 def test_known_inputs_stay_beside_the_random_ones():
     structure = vb.Structure(
         {"m": 1.0}, [vb.Spring(1.0).between("ground", "m")], inputs=[vb.BaseAcceleration(), vb.Force("m")]
-    ).driven_by(KANAI_TAJIMI, None)
+    ).driven_by(KANAI_TAJIMI, None, start="rest")
     given = np.arange(11.0)
     both = vb.realise(0, structure, rate=10.0, samples=11, refinement=2, given=given)
     np.testing.assert_allclose(both.values[::2, 1], given)

@@ -70,10 +70,10 @@ def test_mean_and_covariance_are_the_sums_of_textbooks_for_one_to_eight_coordina
         expected, spread, cross = textbook(mean, root @ root.T, bent, SETTINGS[name])
         found = transformed(bent, mean, root, SETTINGS[name])
         # Textbook sums with α = 0.001 cancel six digits.
-        tolerance = dict(rtol=1e-6, atol=1e-6) if name == "tiny" else dict(rtol=1e-10, atol=1e-10)
-        np.testing.assert_allclose(found.mean, expected, **tolerance)
-        np.testing.assert_allclose(found.covariance, spread, **tolerance)
-        np.testing.assert_allclose(root @ found.along.T, cross, **tolerance)
+        near = 1e-6 if name == "tiny" else 1e-10
+        np.testing.assert_allclose(found.mean, expected, rtol=near, atol=near)
+        np.testing.assert_allclose(found.covariance, spread, rtol=near, atol=near)
+        np.testing.assert_allclose(root @ found.along.T, cross, rtol=near, atol=near)
         signs.add(np.sign(vb.UnscentedFilter(**SETTINGS[name]).transform.reach(n)[1]))
     assert name != "three minus n" or signs == {1.0, 0.0, -1.0}, "both signs are met"
 
@@ -146,7 +146,7 @@ def record():
         (lambda: vb.UnscentedFilter(spread=0.0), "spread"),
         (lambda: vb.UnscentedFilter(spread=-1.0), "a positive number"),
         (lambda: vb.UnscentedFilter(spread=float("nan")), "a positive number"),
-        (lambda: vb.UnscentedFilter(spread="wide"), "a positive number"),
+        (lambda: vb.UnscentedFilter(spread="wide"), "a positive number"),  # type: ignore[arg-type]
         (lambda: vb.UnscentedFilter(alpha=0.0), "alpha"),
         (lambda: vb.UnscentedFilter(beta=float("inf")), "beta"),
         (lambda: vb.UnscentedFilter(spread=3.0, alpha=0.5), "either spread or alpha, beta, kappa"),

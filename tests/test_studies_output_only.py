@@ -85,5 +85,27 @@ def test_both_models_of_the_building_are_one_where_nothing_yields(monkeypatch):
         assert found == pytest.approx(expected, abs=1e-6)
 
 
+def test_bands_are_measured_filtered_and_smoothed(tmp_path):
+    found = as_shown("band_coverage", tmp_path)
+    assert set(found) == {"records", "oscillator", "nearly plastic"}
+    for case in set(found) - {"records"}:
+        for word in ("filtered", "smoothed"):
+            assert all(0.0 <= share <= 1.0 for share in found[case][word]["inside"].values())
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("case", ["chain", "nearly plastic"])
+def test_filtered_bands_hold_the_truth_at_their_rate_and_smoothed_ones_of_the_chain_less_often(case, monkeypatch):
+    """Seeds other than those of the documentation."""
+    monkeypatch.syspath_prepend(str(ROOT / "studies"))
+    study = importlib.import_module("band_coverage")
+    found = study.coverage(study.CASES[case], range(5000, 5016))
+    for name, share in found["filtered"]["inside"].items():
+        assert share + 3.0 * found["filtered"]["standard_error"][name] > 0.94, name
+    smoothed = found["smoothed"]["inside"].values()
+    assert case != "chain" or max(smoothed) < 0.95, "the documentation says that they are too sure"
+    assert min(smoothed) > 0.8
+
+
 def test_a_study_without_its_measured_data_says_so(tmp_path):
     assert "skipped" in run("building", "--data", str(tmp_path))

@@ -15,7 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from vibayes.compilation import compiled_soon
+from vibayes.filters import Filtering
 from vibayes.filters.discrete import discretise
+from vibayes.filters.verb import start
 from vibayes.naming import quoted
 from vibayes.problem import Problem
 from vibayes.structure.element import as_arrays, bind
@@ -68,7 +70,7 @@ def doubts(target: ProblemTarget) -> tuple[str, ...]:
     slopes, full, read, noise = (np.asarray(each) for each in _at_rest(structure, problem.motions.dt, values))
     if not all(np.isfinite(each).all() for each in (slopes, full[0], read[0], noise[0])):
         return ()
-    said = _short(problem, slopes[0])
+    said = _short(problem, slopes[0]) + _endless(target, slopes[0], {**median, **_noise_medians(problem)})
     if all(link.element.linear for link in structure.links):
         said += _unstable(slopes, edges, problem.priors)
         said += _unseen(problem, full[0], read[0], noise[0])
@@ -100,6 +102,30 @@ def _short(problem: Problem, slope: np.ndarray) -> list[str]:
     return [
         f"{lengths} in the slowest mode at the medians of the priors: it hardly tells stiffness and damping of that "
         "mode; take a longer record, or trust the priors to know them"
+    ]
+
+
+def _noise_medians(problem: Problem) -> dict[str, np.ndarray]:
+    """Of the unknowns that are not the structure's."""
+    assert isinstance(problem.model, Structure)
+    others = (name for name in problem.priors if name not in problem.model.parameters)
+    return {name: np.asarray(problem.priors[name].icdf(0.5), float) for name in others}
+
+
+def _endless(target: ProblemTarget, slope: np.ndarray, median: Mapping[str, Any]) -> list[str]:
+    """Of a structure without the stationary state that it is taken to be in at the first sample."""
+    prepared, values = target.problem.filtering(), np.linalg.eigvals(slope)
+    if not (isinstance(prepared, Filtering) and prepared.stationary):
+        return []
+    linear = all(link.element.linear for link in prepared.structure.links)
+    if linear and values.real.max() < -_NOTHING * np.abs(values).max():
+        return []
+    if np.isfinite(start(prepared, {name: jnp.asarray(value)[None] for name, value in median.items()}).lower).all():
+        return []
+    return [
+        "at the medians of the priors the structure has no stationary state, in which it is taken to be at the first "
+        "sample: nothing damps it, or nothing draws it back, and it moves ever farther; such parameters are taken for "
+        'impossible; add damping or a spring, or begin at rest: driven_by(..., start="rest")'
     ]
 
 

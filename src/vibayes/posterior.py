@@ -302,4 +302,6 @@ class Posterior:
                 lines.append(f"  {name:<{wide}}  {mean:.5g}   {100 * PROB:g} % in {low:.5g} … {high:.5g}{end}")
             if chosen.sample is not None:
                 lines.append(f"  {chosen.diagnostics().line()}")
+            if chosen.problem.beginning:
+                lines.append(f"  {chosen.problem.beginning}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])

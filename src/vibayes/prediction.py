@@ -14,6 +14,7 @@ from vibayes.distance import NMSE
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Sampled
 from vibayes.excitation.concrete import as_key
+from vibayes.excitation.sampled import Realisation
 from vibayes.forking import require_unforked
 from vibayes.interval import PROB, tails
 from vibayes.judging import outputs_of_function
@@ -21,6 +22,7 @@ from vibayes.posterior import ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.record import Record
 from vibayes.simulation import realise, simulate
+from vibayes.simulation.settling import settling_time
 from vibayes.structure import Structure
 from vibayes.visits import begins
 
@@ -28,6 +30,8 @@ _AT_ONCE = 32
 """Sets whose inputs are held in memory."""
 _FINER = 10
 """Samples of a random input per sample of the record."""
+_LONGEST = 20.0
+"""Times the record that structures are in motion before it, at most."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +97,9 @@ def predict(
     """Simulate draws of the posterior.
 
     Where inputs are random processes, every draw has a realisation of its own: what the structure would do in another
-    storm or earthquake of this kind. (What it did is told by `vibayes.estimate`.) A record that has all inputs drives
-    the draws with them.
+    storm or earthquake of this kind. (What it did is told by `vibayes.estimate`.) It begins as the structure does
+    (`Structure.driven_by`): in ongoing vibration or at rest. A record that has all inputs drives the draws with them,
+    from rest.
 
     Args:
         key: a whole number or a JAX random key, to choose the draws.
@@ -188,6 +193,7 @@ def _under_new_inputs(key: Any, problem: Problem, record: Record, values: dict[s
     """Every set with a realisation of its own of the inputs that are random, some sets at a time."""
     structure, count = _structure(problem), len(next(iter(values.values())))
     keys = jax.random.split(key, count)
+    settle = _settle(structure, record, values)
     parts = []
     for first in range(0, count, _AT_ONCE):
         chosen = np.minimum(np.arange(first, first + _AT_ONCE), count - 1)  # parts of one size are compiled once
@@ -197,12 +203,20 @@ def _under_new_inputs(key: Any, problem: Problem, record: Record, values: dict[s
             one = {name: float(some[name][number]) for name in structure.parameters}
             drawn = realise(
                 keys[index], structure, one, rate=record.rate, samples=record.samples, refinement=_FINER,
-                given=record.input,
+                given=record.input, settle=settle,
             )  # fmt: skip
             signals.append(drawn)
-        together = Sampled(jnp.stack([each.values for each in signals]), signals[0].rate, signals[0].hold)
+        drawn, before = (jnp.stack(each) for each in zip(*((s.values, s.before) for s in signals), strict=True))
+        together = Realisation(drawn, signals[0].rate, signals[0].hold, before)
         parts.append(_simulated(problem, together, some)[: count - first, ::_FINER])
     return np.concatenate(parts)
+
+
+def _settle(structure: Structure, record: Record, values: dict[str, np.ndarray]) -> float:
+    """Seconds of motion before the record, of all sets alike; none if the structure begins at rest."""
+    if not structure.stationary:
+        return 0.0
+    return float(np.minimum(settling_time(structure, values).max(), _LONGEST * record.duration))
 
 
 def _simulated(

@@ -13,8 +13,8 @@ from vibayes.constraints import Constraint, breaks_in_order
 from vibayes.distance import NMSE, Distance, require_distance
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Hold, Sampled, StraightLines
-from vibayes.filters import Filter, filtering
-from vibayes.filters.checks import check_noise
+from vibayes.filters import Filter, UnscentedFilter, filtering
+from vibayes.filters.checks import check_noise, check_start
 from vibayes.notebook import card
 from vibayes.physical import require_physical
 from vibayes.priors import Prior, require_priors
@@ -115,6 +115,17 @@ class Problem:
         return isinstance(self.model, Structure) and any(p is not None for p in self.model.processes)
 
     @property
+    def beginning(self) -> str:
+        """What a structure under random inputs is taken to do at the first sample, in words; nothing for others."""
+        if not (self.random and isinstance(self.model, Structure)):
+            return ""
+        method = self.filter if isinstance(self.filter, Filter) else UnscentedFilter()
+        if check_start(self.model, method):
+            return "at the first sample the structure is taken to be in stationary vibration"
+        about = "about " if method.start_displacement or method.start_velocity else ""
+        return f"at the first sample the structure is taken to be {about}at rest"
+
+    @property
     def likely(self) -> bool:
         """Whether the outputs have noise, and so a likelihood."""
         return isinstance(self.model, Structure) and self.noise is not None
@@ -176,7 +187,7 @@ class Problem:
         rows = [(name, str(prior)) for name, prior in self.priors.items()]
         outputs = ", ".join(self.record.output_names)
         what = "points" if self.of_backbones else "samples"
-        notes = [f"{self.record.samples:,} {what} of {outputs}"]
+        notes = [f"{self.record.samples:,} {what} of {outputs}", *filter(None, [self.beginning])]
         return card(f"Problem: {self.name}", ("unknown", "prior"), rows, notes)
 
     def _unknowns(self) -> tuple[str, ...]:

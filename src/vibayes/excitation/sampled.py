@@ -158,3 +158,31 @@ class Sampled(eqx.Module):
         coefficients = jnp.take(pieces, index.astype(int), axis=-3)
         powers = local ** jnp.arange(pieces.shape[-1])
         return jnp.sum(coefficients * powers, axis=-1)
+
+
+class Realisation(Sampled):
+    """A signal that was going on before its first sample: `vibayes.realise` makes it.
+
+    Simulations begin with `before` and leave it out of the response, so that a structure is in motion at time zero.
+    With initial displacements or velocities of their own they begin at time zero.
+
+    Args:
+        values: from time zero on; as of `Sampled`.
+        rate: samples per second.
+        hold: what the signal does between samples.
+        before: samples up to time zero, of shape (earlier samples, channels), or with the sets in front.
+
+    Examples:
+        >>> import numpy as np
+        >>> from vibayes.excitation import StraightLines
+        >>> from vibayes.excitation.sampled import Realisation
+        >>> Realisation(np.zeros((5, 1)), 10.0, StraightLines(), np.ones((3, 1))).lead
+        3
+    """
+
+    before: jax.Array = eqx.field(converter=_as_channels)
+
+    @property
+    def lead(self) -> int:
+        """How many samples came before."""
+        return self.before.shape[-2]

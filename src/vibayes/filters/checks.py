@@ -35,6 +35,17 @@ def check_points(method: Filter, states: int) -> None:
         raise InvalidInput("UnscentedFilter.kappa", expected, got, f"give more than {-states}, or spread=3 instead")
 
 
+def check_start(structure: Structure, method: Filter) -> bool:
+    """Whether the structure is in its stationary state at the first sample."""
+    if not (method.start_displacement or method.start_velocity):
+        return structure.stationary
+    if structure.start == "stationary":
+        where, got = f"{type(method).__name__}.start_displacement", "both deviations and a stationary start"
+        remedy = "leave the deviations out: those of the stationary state are computed"
+        raise InvalidInput(where, 'deviations at the first sample, or start="stationary"', got, remedy)
+    return False
+
+
 def check_structure(structure: Structure, method: Filter) -> None:
     """Laws that can be stepped over, and readings of finite variance."""
     for link in structure.links:

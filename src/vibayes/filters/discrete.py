@@ -56,6 +56,10 @@ class Discrete(eqx.Module):
     """State of the structure at rest."""
     slope: Array
     """L, of the structure alone."""
+    whole: Array
+    """L, of structure and processes."""
+    drives: Array
+    """Columns of B, one per process."""
     full: Array
     half: Array
     """exp(L t) over a step and half a step."""
@@ -101,7 +105,7 @@ class Discrete(eqx.Module):
 
     # ---- processes --------------------------------------------------------------------------------------------
 
-    def _envelopes(self, time: Any) -> tuple[Array, Array, Array]:
+    def envelopes(self, time: Any) -> tuple[Array, Array, Array]:
         """Envelopes by input, by state and by column of noise; one where there is none."""
         one = jnp.ones(self.rest.shape[1:])
         by_input, by_state, by_noise = [], [one] * self.system.size, []
@@ -116,7 +120,7 @@ class Discrete(eqx.Module):
 
     def inputs(self, points: Array, index: Any, given: Array) -> tuple[Array, ...]:
         """All input channels at a sample, for points as columns; ``given`` are the measured ones."""
-        strength, _, _ = self._envelopes(index * self.interval)
+        strength, _, _ = self.envelopes(index * self.interval)
         channels, position, measured = [], self.system.size, 0
         for number, (process, row) in enumerate(zip(self.structure.processes, self.rows, strict=True)):
             if process is None:
@@ -130,7 +134,7 @@ class Discrete(eqx.Module):
 
     def noise_of(self, index: Any) -> Array:
         """Columns of the noise of the interval after a sample."""
-        _, _, by_noise = self._envelopes((index + 0.5) * self.interval)
+        _, _, by_noise = self.envelopes((index + 0.5) * self.interval)
         own = self.system.size
         return jnp.concatenate([self.noise[:own] * by_noise, self.noise[own:]])
 
@@ -150,7 +154,7 @@ class Discrete(eqx.Module):
         state = [jnp.zeros(())] * self.system.size
         for i, row in zip(self.bending.seen, seen, strict=True):
             state[i] = row
-        flow, changed = _free_flow(self.system, tuple(state)), self.bending.changed
+        flow, changed = free_flow(self.system, tuple(state)), self.bending.changed
         straight = [combined([self.slope[i, j] for j in self.bending.seen], seen) for i in changed]
         return [self.kept(flow[i] - line) for i, line in zip(changed, straight, strict=True)]
 
@@ -163,7 +167,7 @@ class Discrete(eqx.Module):
         points = points[: self.size]
         for step in range(self.steps):
             middle = (index + (step + 0.5) / self.steps) * self.interval
-            _, by_state, _ = self._envelopes(middle)
+            _, by_state, _ = self.envelopes(middle)
             drive = jnp.concatenate([value + growth * (step / self.steps), growth / self.interval])
             points = self.kept(points)
             alone = self.kept(product(self._weakened(self.full, by_state), points) + product(self.given_full, drive))
@@ -210,7 +214,7 @@ class Discrete(eqx.Module):
         """
         everywhere = jnp.ones((2, given.shape[1], *amplitudes.shape[1:]))
         measured = like(given, everywhere) * everywhere
-        strength, _, _ = self._envelopes((index + 0.5) * self.interval)
+        strength, _, _ = self.envelopes((index + 0.5) * self.interval)
         scale = strength[np.array(self.white, int), None] / np.sqrt(self.interval)
         even, slope = amplitudes[0::2] * scale, np.sqrt(3.0) * amplitudes[1::2] * scale
         return jnp.concatenate([measured[0], even - slope]), jnp.concatenate([measured[1], 2.0 * slope])
@@ -280,13 +284,15 @@ def discretise(bound: Structure, interval: float, steps: int, one: Any = 1.0) ->
     driven = [*given, *(column for column, direct in random if direct)]
     half, given_half = _propagators(L, driven, 0.5 * interval / steps)
     full, given_full = _propagators(L, driven, interval / steps)
-    noise = jnp.concatenate([jnp.zeros((size, 0)), *(_noise_columns(L, c, interval, d) for c, d in random)], axis=1)
+    noise = jnp.concatenate([jnp.zeros((size, 0)), *(noise_columns(L, c, interval, d) for c, d in random)], axis=1)
+    drives = jnp.stack([column for column, _ in random], axis=1) if random else jnp.zeros((size, 0))
     return Discrete(
-        structure=bound, system=system, rest=rest, slope=slope, full=full, half=half, given_full=given_full,
-        given_half=given_half, noise=noise, white=tuple(white), interval=interval, steps=steps, linear=linear,
+        structure=bound, system=system, rest=rest, slope=slope, whole=L, drives=drives, full=full, half=half,
+        given_full=given_full, given_half=given_half, noise=noise, white=tuple(white), interval=interval, steps=steps,
+        linear=linear,
         rows=tuple(jnp.zeros(0) if p is None else jnp.asarray(p.filter().C) for p in bound.processes),
         one=jnp.asarray(one), bounds=_bounds(system),
-        bending=bending(lambda *state: _free_flow(system, state), *rest),
+        bending=bending(lambda *state: free_flow(system, state), *rest),
     )  # fmt: skip
 
 
@@ -298,7 +304,7 @@ def _bounds(system: HybridSystem) -> tuple[Array, Array] | None:
     return low, high
 
 
-def _free_flow(system: HybridSystem, state: State) -> State:
+def free_flow(system: HybridSystem, state: State) -> State:
     """Of a structure that nothing pushes, with internal states within their bounds and no event looked for."""
     state = system.bounded(state)
     return system.flow(state, system.free_modes(state), (0.0,) * len(system.forced_masses))
@@ -310,11 +316,11 @@ def _propagators(L: Array, driven: list[Array], time: float) -> tuple[Array, Arr
     drive = jnp.stack(driven, axis=1) if driven else jnp.zeros((size, 0))
     top = jnp.concatenate([L, drive, jnp.zeros((size, count))], axis=1)
     middle = jnp.concatenate([jnp.zeros((count, size + count)), jnp.eye(count)], axis=1)
-    whole = _exponential(time * jnp.concatenate([top, middle, jnp.zeros((count, size + 2 * count))]))
+    whole = exponential(time * jnp.concatenate([top, middle, jnp.zeros((count, size + 2 * count))]))
     return whole[:size, :size], whole[:size, size:]
 
 
-def _exponential(matrix: Array) -> Array:
+def exponential(matrix: Array) -> Array:
     """exp(M) by a short series of a small part of M, squared again and again.
 
     The number of squarings is fixed: a step turns the fastest mode by a few radians, and hundreds would do no harm.
@@ -329,7 +335,7 @@ def _exponential(matrix: Array) -> Array:
     return jax.lax.fori_loop(0, _SQUARINGS, lambda _, power: power @ power, small)
 
 
-def _noise_columns(L: Array, column: Array, interval: float, direct: bool) -> Array:
+def noise_columns(L: Array, column: Array, interval: float, direct: bool) -> Array:
     """Root of Q; without the two parts of the noise that go through the laws, if they do."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     times, roots = 0.5 * interval * (nodes + 1.0), np.sqrt(0.5 * interval * weights)

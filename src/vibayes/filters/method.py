@@ -17,8 +17,8 @@ class Filter(eqx.Module):
 
     Attributes:
         steps: of integration per sample.
-        start_displacement: standard deviation of the displacement of every mass at the first sample; by default the
-            structure is at rest then.
+        start_displacement: standard deviation of the displacement of every mass at the first sample, about rest, in
+            place of the start that the structure has (`Structure.driven_by`).
         start_velocity: likewise of their velocities.
     """
 

@@ -18,12 +18,14 @@ from vibayes.filters.checks import (
     check_hold,
     check_noise,
     check_points,
+    check_start,
     check_structure,
 )
 from vibayes.filters.discrete import Discrete, discretise
 from vibayes.filters.method import Filter, UnscentedFilter
 from vibayes.filters.noise import Noise, noise_of
 from vibayes.filters.recursion import Increment, Measured, Moments, follow, run, smooth
+from vibayes.filters.stationary import stationary
 from vibayes.record import Record
 from vibayes.structure.element import as_arrays, bind
 from vibayes.structure.structure import Structure
@@ -54,6 +56,8 @@ class Filtering(eqx.Module):
     one: Array
     """One, unknown to the compiler; see `Discrete.kept`."""
     interval: float = eqx.field(static=True)
+    stationary: bool = eqx.field(static=True)
+    """The structure has been vibrating for ever at the first sample; it is about at rest otherwise."""
     constant: bool = eqx.field(static=True)
     """Inputs keep their value between samples, instead of going straight to the next."""
 
@@ -83,7 +87,8 @@ class Filtering(eqx.Module):
         bound = as_arrays(bind(self.structure, dict(values)))
         model = discretise(bound, self.interval, self.method.steps, self.one)
         noise = self.noise.deviations(lambda n: jnp.asarray(values[n] if isinstance(n, str) else n, float))
-        start = model.start(self.method.start_displacement, self.method.start_velocity)
+        about = self.method.start_displacement, self.method.start_velocity
+        start = stationary(model) if self.stationary else model.start(*about)
         return model, Measured(self.outputs, self.given, noise), Moments(*start)
 
     def increments(self, values: Mapping[str, Any]) -> Increment:
@@ -229,6 +234,7 @@ def filtering(
         method=method,
         one=jnp.ones(()),
         interval=record.dt,
+        stationary=check_start(structure, method),
         constant=isinstance(hold, ZeroOrderHold),
     )
     check_points(method, prepared._size)

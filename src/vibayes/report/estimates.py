@@ -60,7 +60,7 @@ def figure_of_estimate(
         axes.fill_between(times, low, high, color=COLOURS[0], alpha=0.3, linewidth=0, label=f"{100 * prob:g} % band")
         if truth is not None and name in truth:
             axes.plot(times, np.asarray(truth[name])[shown], color=GREY, linewidth=2.4, alpha=0.5, label=label)
-        axes.plot(times, mean, color=COLOURS[0], linewidth=0.9, label="estimate")
+        axes.plot(times, mean, color=COLOURS[0], linewidth=0.9, label=_label(found))
         tidy(axes, "", name.replace(" of ", "\nof "))
     grid[-1, 0].set_xlabel("time (s)")
     grid[0, 0].set_xlim(times[0], times[-1])
@@ -99,7 +99,11 @@ def figure_of_estimated_loop(
     figure, axes = pyplot().subplots(figsize=(5.0, 4.4), layout="constrained")
     if truth is not None and deformation in truth and force in truth:
         axes.plot(truth[deformation], truth[force], color=GREY, linewidth=1.4, alpha=0.6, label="true")
-    axes.plot(found[deformation][0], found[force][0], color=COLOURS[0], linewidth=0.9, label="estimate")
+    axes.plot(found[deformation][0], found[force][0], color=COLOURS[0], linewidth=0.9, label=_label(found))
     tidy(axes, deformation, force, title)
     legend_below(figure, *axes.get_legend_handles_labels())
     return figure
+
+
+def _label(found: Estimate) -> str:
+    return "estimate, smoothed" if found.smoothed else "estimate"

@@ -73,7 +73,11 @@ def _drawing(model: ModelPosterior, name: str, found: np.ndarray, number: int) -
     label = "estimate" if model.problem.random else "means of the parameters"
     marks.append(Line(across[0], up[0], label, "other"))
     says = f"Force of {name} over its deformation, as the structure went through it"
-    says += ", estimated from the outputs alone" if model.problem.random else f", for {len(across) - 1} draws too"
+    says += (
+        ", estimated from the outputs up to each sample"
+        if model.problem.random
+        else f", for {len(across) - 1} draws too"
+    )
     if model.problem.motions.samples > _POINTS:
         says += f"; the first {_POINTS:,} of {model.problem.motions.samples:,} samples"
     length, force = base_units(model.problem)

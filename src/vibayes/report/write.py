@@ -175,7 +175,9 @@ def _data(posterior: Posterior, shown: Any) -> str:
     if isinstance(steps, list) and steps:
         items = "".join(f"<li><code>{escape(_step(step))}</code></li>" for step in steps)
         listed = f"<h3>What was done to the data</h3><ol>{items}</ol>"
-    return shown(record_drawings.of_record(record)) + listed
+    said = {model.problem.beginning for model in posterior.models} - {""}
+    start = "".join(f"<p>Inputs were not measured; {escape(each)}.</p>" for each in sorted(said))
+    return shown(record_drawings.of_record(record)) + start + listed
 
 
 def _step(step: Any) -> str:

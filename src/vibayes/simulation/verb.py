@@ -14,6 +14,7 @@ from jax.custom_derivatives import SymbolicZero
 from vibayes.compilation import FEW
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Analytic, Sampled
+from vibayes.excitation.sampled import Realisation
 from vibayes.simulation.checks import (
     check_excitation,
     check_max_steps,
@@ -31,6 +32,7 @@ from vibayes.simulation.method import Method
 from vibayes.simulation.outcome import solution_of
 from vibayes.simulation.run import Raw, Recording, batch_axes, run, run_few, run_nested
 from vibayes.simulation.runge_kutta import EventLocated, FixedStep
+from vibayes.simulation.settling import whole_signal, without_lead
 from vibayes.simulation.solution import Solution
 from vibayes.structure.element import as_arrays
 from vibayes.structure.structure import Structure
@@ -85,6 +87,15 @@ def simulate(
     """
     check_structure(structure)
     check_max_steps(max_steps)
+    if isinstance(excitation, Realisation):
+        set_out = np.any(np.asarray(displacement) != 0.0) or np.any(np.asarray(velocity) != 0.0)
+        lead = 0 if set_out else excitation.lead
+        signal = whole_signal(excitation) if lead else Sampled(excitation.values, excitation.rate, excitation.hold)
+        found = simulate(
+            structure, signal, parameters, method=method, rate=rate, samples=samples, displacement=displacement,
+            velocity=velocity, states=states, events=events, max_steps=max_steps,
+        )  # fmt: skip
+        return without_lead(found, structure, lead) if lead else found
     bound = structure.bind(parameters)
     drive, drive_axes, clock, keep, sets = excite(structure, excitation, rate, samples)
     method = default_method(structure, excitation) if method is None else method

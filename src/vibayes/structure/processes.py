@@ -240,3 +240,14 @@ def _vector(values: tuple[Any, ...]) -> Any:
 
 def _density(process: Any) -> Check:
     return Check(~(np.asarray(process.density) > 0), "density", "a positive spectral density", "check sign and units")
+
+
+STARTS = "stationary", "rest"
+"""How a structure under random inputs begins."""
+
+
+def starts_stationary(processes: tuple[Process | None, ...], start: str | None) -> bool:
+    """Whether a structure is in its stationary state at the first sample, rather than at rest."""
+    if start is not None:
+        return start == "stationary"
+    return any(process is not None and isinstance(process.envelope, Steady) for process in processes)

@@ -39,7 +39,7 @@ from vibayes.structure.element import (
 from vibayes.structure.frame import Frame
 from vibayes.structure.hybrid import HybridSystem, Matrix
 from vibayes.structure.inputs import BaseAcceleration, Force, Input
-from vibayes.structure.processes import Process
+from vibayes.structure.processes import STARTS, Process, starts_stationary
 from vibayes.structure.sensors import (
     AbsoluteAcceleration,
     Displacement,
@@ -86,6 +86,8 @@ class Structure(eqx.Module):
     mass_names: tuple[str, ...] = eqx.field(static=True)
     inputs: tuple[Input, ...] = eqx.field(static=True)
     sensors: tuple[Sensor, ...] = eqx.field(static=True)
+    start: str | None = eqx.field(static=True)
+    """How it begins under random inputs, as given to `driven_by`."""
 
     def __init__(
         self,
@@ -104,7 +106,7 @@ class Structure(eqx.Module):
         self.frames = several(frames, Frame, "Structure.frames", 'FlexuralCantilever("EI")')
         self.inputs = several(inputs, (Force, BaseAcceleration), "Structure.inputs", 'Force("m1")')
         self.inputs = self.inputs or (Force(self.mass_names[0]),)
-        self.processes = (None,) * len(self.inputs)
+        self.processes, self.start = (None,) * len(self.inputs), None
         self.sensors = several(sensors, Sensor, "Structure.sensors", 'Displacement("m1")') or tuple(
             kind(name) for name in self.mass_names for kind in (Displacement, Velocity, AbsoluteAcceleration)
         )
@@ -183,11 +185,14 @@ class Structure(eqx.Module):
         changed._check_declaration()
         return changed
 
-    def driven_by(self, *processes: Process | None) -> Structure:
+    def driven_by(self, *processes: Process | None, start: str | None = None) -> Structure:
         """The same structure with random processes for inputs that are not measured.
 
         Args:
             processes: one per input, in their order; None for an input that is measured.
+            start: "stationary" for a record that was cut from ongoing vibration, under the strength that processes have
+                at its first sample; "rest" for one that begins with the structure at rest. By default stationary if
+                some process has no envelope, else at rest.
 
         Examples:
             >>> import vibayes as vb
@@ -204,9 +209,18 @@ class Structure(eqx.Module):
         if len(processes) != len(self.inputs):
             expected = f"one process per input ({len(self.inputs)})"
             raise InvalidInput("Structure.driven_by", expected, f"{len(processes)}", "give None for measured inputs")
+        if start is not None and start not in STARTS:
+            expected, remedy = '"stationary" or "rest"', "leave it out: it follows from the envelopes"
+            raise InvalidInput("Structure.driven_by.start", expected, shown(start), remedy)
         changed = eqx.tree_at(lambda s: s.masses, self, self.masses)
         object.__setattr__(changed, "processes", tuple(processes))
+        object.__setattr__(changed, "start", start)
         return changed
+
+    @property
+    def stationary(self) -> bool:
+        """Whether random inputs have been driving it for ever at the first sample; it is at rest otherwise."""
+        return starts_stationary(self.processes, self.start)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -222,6 +236,8 @@ class Structure(eqx.Module):
         ]  # fmt: skip
         unknowns = ", ".join(self.parameters) or "none"
         notes = [f"Unknowns: {unknowns}", f"Sensors: {', '.join(sensor.name for sensor in self.sensors)}"]
+        if any(process is not None for process in self.processes):
+            notes.append(f"At the first sample: {'in stationary vibration' if self.stationary else 'at rest'}")
         return card("Structure", ("part", "kind", "value or unknowns", "between"), rows, notes)
 
     def mass_index(self, name: str) -> int:

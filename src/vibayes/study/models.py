@@ -77,7 +77,7 @@ def structure_of(table: Any, where: str, around: Surroundings) -> Structure:
     """The structure that a table declares.
 
     Without a `type` it is one mass where there is a `mass`, a chain where `masses` are a list, and any structure where
-    they are a table. `driven_by` says which inputs are random.
+    they are a table. `driven_by` says which inputs are random, and `start` how the structure begins then.
 
     Examples:
         >>> table = {"masses": [1.0, "m"], "elements": [{"type": "Spring", "stiffness": "k"}] * 2}
@@ -85,19 +85,22 @@ def structure_of(table: Any, where: str, around: Surroundings) -> Structure:
         ('m', 'k')
     """
     table = dict(table) if isinstance(table, dict) else table
-    drive = table.pop("driven_by", None) if isinstance(table, dict) else None
+    drive, start = (table.pop(key, None) if isinstance(table, dict) else None for key in ("driven_by", "start"))
     way = _way_of(table)
     if isinstance(table, dict) and isinstance(table.get("elements"), list):
         table["elements"] = _with_places(table["elements"], way)
     structure = declared(table, where, (Structure,), around, default=way)
     if drive is None:
+        if start is not None:
+            got, remedy = shown(start), "say what drives it with driven_by, or leave the start out"
+            raise InvalidInput(f"{where}.start", "no start of a structure whose inputs were measured", got, remedy)
         return structure
     drives = drive if isinstance(drive, list) else [drive]
     processes = [
         None if each == _MEASURED else declared(each, f"{where}.driven_by[{i}]", (Process,), around)
         for i, each in enumerate(drives)
     ]
-    return guarded(f"{where}.driven_by", {}, lambda: structure.driven_by(*processes))
+    return guarded(f"{where}.driven_by", {}, lambda: structure.driven_by(*processes, start=start))
 
 
 def _way_of(table: Any) -> str:

@@ -13,9 +13,12 @@ from vibayes.constraints import require_mask
 from vibayes.errors import InvalidInput
 from vibayes.problem import Problem
 from vibayes.simulation import realise, simulate
+from vibayes.simulation.settling import settling_time
 from vibayes.structure import Structure
 
 _TRIES = 20_000
+_LONGEST = 5.0
+"""Times the record that a structure is in motion before it, at most."""
 _REFINEMENT = 4
 """Samples of a random excitation per sample of the record; enough to look at."""
 
@@ -123,9 +126,13 @@ def _driven(seed: int, problem: Problem, values: Mapping[str, float]) -> np.ndar
     structure, record = problem.model, problem.motions
     assert isinstance(structure, Structure)
     given = record.input if record.input.shape[1] else None
+    settle = 0.0
+    if structure.stationary:
+        settle = float(np.minimum(settling_time(structure, values)[0], _LONGEST * record.duration))
     drive = realise(
-        seed, structure, values, rate=record.rate, samples=record.samples, refinement=_REFINEMENT, given=given
-    )
+        seed, structure, values, rate=record.rate, samples=record.samples, refinement=_REFINEMENT, given=given,
+        settle=settle,
+    )  # fmt: skip
     return np.asarray(simulate(structure, drive, values, states=False, events=False).outputs)[::_REFINEMENT]
 
 

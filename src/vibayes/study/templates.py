@@ -95,6 +95,9 @@ def output_only(guess: Guess) -> str:
         _prior("S0", density, 100.0, "spectral density of the acceleration of the base, two-sided, per rad/s"),
     ]
     drive = 'driven_by = { type = "WhiteNoise", density = "S0" }\n'
+    drive += (
+        '# start = "rest"  # for a record that begins at rest; without it, one that was cut from ongoing vibration\n'
+    )
     models = [
         _model("linear", guess, '{ type = "Spring", stiffness = "k0" }', drive, noise=True),
         _model("bilinear", guess, bilinear, drive, noise=True),
