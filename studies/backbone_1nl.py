@@ -1,8 +1,9 @@
 """Nonlinear stiffness from two measured backbones: the published structure with one nonlinear spring (1NL).
 
 Sweep, release and record near both backbones, find points of them, and identify three cubic springs, of which two are
-not there, by the normal form as published and by that of second order. Backbones that follow are compared with those of
-the true values. As two true values are zero, errors are given in percent of the largest too.
+not there: as published, the same with our points in place of those of the moving Fourier window, and at second order.
+Backbones that follow are compared with those of the true values. As two true values are zero, errors are given in
+percent of the largest too.
 """
 
 from __future__ import annotations

@@ -18,9 +18,10 @@ from vibayes.posterior import ModelPosterior
 
 NAMES = ("alpha1", "alpha2", "alpha3")
 FIRST = vb.BackboneResidual(order=1, remainder=False)
-"""As published: residuals of the first order with a constant scatter for each equation."""
+"""The published likelihood: residuals of the first order with a constant scatter for each equation."""
 SECOND = vb.BackboneResidual(order=2, scatter=vb.MeasuredScatter())
 """Second order; errors of points are carried through the equations, and the next term may be anything."""
+ORDERS = "published", "first_order", "second_order"
 NOISE, RATE, SECONDS = 5e-4, 4.0, 1500.0
 """Standard deviation of displacements, samples per second, and seconds of decay."""
 SPAN, REACH = (0.8, 2.2), 2.5
@@ -64,11 +65,13 @@ def options(description: str | None) -> argparse.Namespace:
     return parser_of(description, "fewer draws in the predictions").parse_args()
 
 
-def tested(system: System, seed: int) -> tuple[list[vb.ReleasedDecay], vb.BackbonePoints]:
-    """Sweep, release and record near every backbone; points of all."""
+def tested(system: System, seed: int) -> tuple[list[vb.ReleasedDecay], vb.BackbonePoints, vb.BackbonePoints]:
+    """Sweep, release and record near every backbone; points of all, by least squares (ours) and by the moving window of
+    the paper.
+    """
     known = system.structure(known=True)
     modes = vb.linear_modes(known)
-    tests, points = [], []
+    tests, points, moving = [], [], []
     for number, sweep in enumerate(system.sweeps):
         chirp = vb.Chirp(1.0, sweep.start / (2.0 * np.pi), sweep.stop / (2.0 * np.pi), sweep.seconds)
         test = vb.released_decay(
@@ -76,28 +79,36 @@ def tested(system: System, seed: int) -> tuple[list[vb.ReleasedDecay], vb.Backbo
         )  # fmt: skip
         tests.append(test)
         points.append(vb.decay_points(test.decay, modes, backbone=sweep.backbone))
-    return tests, vb.joined(points)
+        moving.append(vb.decay_points(test.decay, modes, backbone=sweep.backbone, estimator=vb.MovingFourier()))
+    return tests, vb.joined(points), vb.joined(moving)
 
 
-def posed(system: System, points: vb.BackbonePoints) -> dict[str, vb.Problem]:
-    """First order with the published priors; second order with priors that reach below zero, and every decade of σ.
+def posed(system: System, points: vb.BackbonePoints, moving: vb.BackbonePoints) -> dict[str, vb.Problem]:
+    """The paper's method (points by its moving window, first order, its priors); the same with our points; and second
+    order with our points, priors that reach below zero, and every decade of σ.
 
     A true value of zero is at the very end of a prior from zero on, where no interval can hold it.
     """
     problems = {}
     flat, decades = vb.Uniform(0.0, 0.5), vb.LogUniform(1e-5, 0.5)
-    for name, low, level, method in (("first_order", 0.0, flat, FIRST), ("second_order", -1.0, decades, SECOND)):
+    for name, some, low, level, method in (
+        ("published", moving, 0.0, flat, FIRST),
+        ("first_order", points, 0.0, flat, FIRST),
+        ("second_order", points, -1.0, decades, SECOND),
+    ):
         priors = {each: vb.Uniform(low, 3.0) for each in NAMES} | dict.fromkeys(("sigma1", "sigma2"), level)
         problems[name] = vb.Problem(
-            system.structure(), points, priors, name=name, noise=("sigma1", "sigma2"), filter=method
+            system.structure(), some, priors, name=name, noise=("sigma1", "sigma2"), filter=method
         )  # fmt: skip
     return problems
 
 
-def identified(system: System, points: vb.BackbonePoints, chosen: argparse.Namespace) -> dict[str, vb.Posterior]:
-    """Both posteriors, of 12,800 draws each."""
+def identified(
+    system: System, points: vb.BackbonePoints, moving: vb.BackbonePoints, chosen: argparse.Namespace
+) -> dict[str, vb.Posterior]:
+    """All posteriors, of 12,800 draws each."""
     method = vb.AdaptiveMetropolis(draws=100, chains=128, warmup=150)
-    return {name: vb.infer(chosen.seed, problem, method) for name, problem in posed(system, points).items()}
+    return {name: vb.infer(chosen.seed, problem, method) for name, problem in posed(system, points, moving).items()}
 
 
 def figures_of(posterior: vb.Posterior, truth: Mapping[str, float]) -> dict[str, Any]:
@@ -121,21 +132,20 @@ def figures_of(posterior: vb.Posterior, truth: Mapping[str, float]) -> dict[str,
 
 
 def table_of(result: Mapping[str, Any], truth: Mapping[str, float]) -> str:
-    """Tables 3 and 4 of the paper, both orders side by side."""
-    lines = [
-        f"{'':8} {'true':>8} | {'first order':>12} {'error':>9} | {'second order':>12} {'error':>9}  99 % interval"
-    ]
+    """Tables 3 and 4 of the paper: its method, the same with our points, and second order side by side."""
+    heads = " | ".join(f"{head:>12} {'error':>9}" for head in ("published", "first order", "second order"))
+    lines = [f"{'':8} {'true':>8} | {heads}  99 % interval"]
     for name, value in truth.items():
         cells = []
-        for order in ("first_order", "second_order"):
+        for order in ORDERS:
             share = result[order]["error_percent"][name]
             shown = "–" if share is None else f"{share:.3f} %"
             cells.append(f"{result[order]['posterior_mean'][name]:12.6f} {shown:>9}")
         low, high = result["second_order"]["ci99"][name]
-        lines.append(f"{name:8} {value:8.4g} | {cells[0]} | {cells[1]}  {low:.6f} … {high:.6f}")
+        lines.append(f"{name:8} {value:8.4g} | {' | '.join(cells)}  {low:.6f} … {high:.6f}")
     for name in ("sigma1", "sigma2"):
-        cells = [f"{result[order]['sigma'][name]:12.3e} {'':>9}" for order in ("first_order", "second_order")]
-        lines.append(f"{name:8} {'':>8} | {cells[0]} | {cells[1]}")
+        cells = [f"{result[order]['sigma'][name]:12.3e} {'':>9}" for order in ORDERS]
+        lines.append(f"{name:8} {'':>8} | {' | '.join(cells)}")
     return "\n".join(lines)
 
 
@@ -176,10 +186,10 @@ def central(model: ModelPosterior) -> dict[str, float]:
 
 
 def run(system: System, chosen: argparse.Namespace) -> tuple[dict[str, Any], dict[str, vb.Posterior], Any]:
-    """From the test to posteriors and their tables; what is measured and both posteriors."""
-    tests, points = tested(system, chosen.seed)
+    """From the test to posteriors and their tables; what is measured and all posteriors."""
+    tests, points, moving = tested(system, chosen.seed)
     begun = time.perf_counter()
-    posteriors = identified(system, points, chosen)
+    posteriors = identified(system, points, moving, chosen)
     seconds = time.perf_counter() - begun
     result: dict[str, Any] = {name: figures_of(each, system.truth) for name, each in posteriors.items()}
     result |= {

@@ -32,6 +32,8 @@ PRIORS = {
 FINE, RATE, SECONDS = 131_072, 4096, 3
 NOISE, LINES, LARGEST = 0.05, 2000, 208.0
 BENCHMARK_RATE, FINER = 750.0, 4
+PUBLISHED = vb.ODEFilter(order=2, linearised=False, corrected=False)
+"""The paper's solver: EKF0, a step per sample."""
 
 
 def oscillator(sensor: vb.Sensor) -> vb.Structure:
@@ -118,7 +120,7 @@ if __name__ == "__main__":
         skip(f"bouc_wen/{name}.mat", chosen)
     record, level = measured(chosen.seed, 0.25 if chosen.quick else SECONDS)
     structure = oscillator(vb.AbsoluteAcceleration("mass"))
-    problem = vb.Problem(structure, record, PRIORS, "Bouc-Wen", noise=level, filter=vb.ODEFilter(order=2))
+    problem = vb.Problem(structure, record, PRIORS, "Bouc-Wen", noise=level, filter=PUBLISHED)
     method = vb.IBIS(particles=100 if chosen.quick else 500)
     posterior = vb.infer(chosen.seed, problem, method, progress=not chosen.json)
     print(f"Bouc-Wen oscillator, seed {chosen.seed}\n{posterior.summary()}", flush=True)

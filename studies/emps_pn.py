@@ -68,7 +68,7 @@ def recorded(file: str, chosen: Any, samples: int | None = None) -> vb.Record:
 def solver(record: vb.Record) -> vb.ODEFilter:
     """Of Newton's law, corrected by samples; position and velocity at the first are not quite known."""
     start = {"displacement": float(record.output[0, 0]), "start_displacement": 1e-4, "start_velocity": 0.05}
-    return vb.ODEFilter(2, linearised=True, corrected=True, second_order=True, diffusion="gamma", **start)
+    return vb.ODEFilter(2, second_order=True, diffusion="gamma", **start)
 
 
 def simulated(structure: vb.Structure, force: Any, draws: dict[str, Any], *start: float) -> np.ndarray:

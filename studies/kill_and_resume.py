@@ -90,7 +90,7 @@ def by_solver() -> vb.Problem:
         _forced().segment(0, 24),
         priors,
         noise="sigma",
-        filter=vb.ODEFilter(order=2, linearised=True),
+        filter=vb.ODEFilter(order=2, corrected=False),
     )
 
 

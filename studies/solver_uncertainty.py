@@ -21,8 +21,8 @@ RATES = 32.0, 16.0, 12.0, 8.0
 METHODS: dict[str, tuple[vb.Solver, vb.Hold]] = {
     "euler": (vb.Euler(), vb.BandLimited()),
     "runge_kutta": (vb.RungeKutta(), vb.BandLimited()),
-    "ode_filter": (vb.ODEFilter(linearised=True, corrected=True, second_order=True), vb.StraightLines()),
-    "ode_filter_alone": (vb.ODEFilter(linearised=True, second_order=True), vb.StraightLines()),
+    "ode_filter": (vb.ODEFilter(second_order=True), vb.StraightLines()),
+    "ode_filter_alone": (vb.ODEFilter(corrected=False, second_order=True), vb.StraightLines()),
 }
 
 

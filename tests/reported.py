@@ -107,7 +107,14 @@ def solver():
         rate=40.0, input={"force": force}, output={"gap": noisy}, units={"force": "N", "gap": "m"}
     )
     priors = {"k": vb.LogNormal(25.0, 1.4), "c": vb.LogNormal(0.5, 2.0), "sigma": vb.LogUniform(1e-3, 0.1)}
-    problem = vb.Problem(structure, record, priors, "cubic", noise="sigma", filter=vb.ODEFilter(order=2))
+    problem = vb.Problem(
+        structure,
+        record,
+        priors,
+        "cubic",
+        noise="sigma",
+        filter=vb.ODEFilter(order=2, linearised=False, corrected=False),
+    )
     return posterior_of(believed(problem, {"k": 30.0, "c": 0.6, "sigma": 0.01}))
 
 

@@ -69,12 +69,12 @@ def test_the_amplitude_from_which_on_errors_exceed_the_scatter_is_that_of_the_en
 
 
 def test_the_frequency_without_expansion_of_several_masses_is_that_of_their_equations_of_motion():
-    structure, *parts = three_masses()
+    structure, masses, stiffness, forces = three_masses()
     sizes = np.array([0.3, 0.6])
     curve = vb.backbone_curve(vb.normal_form(structure, order=2), sizes)
     found = vb.expansion_errors(
         vb.normal_form(structure, order=2), vb.BackbonePoints(curve.frequency, curve.amplitudes)
     )
-    oracle = balance_of(structure, *parts)
+    oracle = balance_of(structure, masses, stiffness, forces)
     np.testing.assert_allclose(found.frequency, [oracle(size) for size in sizes], rtol=1e-9)
     np.testing.assert_allclose(found.errors[1], curve.frequency - found.frequency, atol=1e-12)

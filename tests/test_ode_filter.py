@@ -25,6 +25,7 @@ def posed(kind, rate, seconds, **settings):
     structure = vb.Structure.single_dof("m", MEMBERS[kind], sensors=SENSORS)
     output = np.stack([np.sin(times), np.cos(times)], axis=1)
     record = vb.Record.from_arrays(rate=rate, input=np.cos(1.3 * times), output=output)
+    settings = {"linearised": False, "corrected": False} | settings
     return vb.solving(structure, record, 0.1, vb.ODEFilter(**settings))
 
 
@@ -229,7 +230,7 @@ def test_sets_side_by_side_are_what_each_is_alone():
         (lambda: vb.ODEFilter(order=1, second_order=True), "from 2 to 5"),
         (lambda: vb.ODEFilter(steps=0), "whole number from 1"),
         (lambda: vb.ODEFilter(diffusion=-1.0), "positive numbers or names"),
-        (lambda: vb.ODEFilter(start_velocity=1.0), "linearised or corrected"),
+        (lambda: vb.ODEFilter(linearised=False, corrected=False, start_velocity=1.0), "linearised or corrected"),
         (lambda: vb.ODEFilter(displacement=[1.0, None]), "numbers or names"),
         (lambda: posed("linear", 5.0, 2.0, diffusion=(1.0, 2.0, 3.0)), r"one per function \(2\)"),
         (lambda: posed("linear", 5.0, 2.0, velocity=(1.0, 2.0)), r"one per mass \(1\)"),

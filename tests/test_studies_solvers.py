@@ -54,9 +54,9 @@ def test_finer_steps_and_offsets_follow_the_silverbox_better(tmp_path):
     measured("silverbox/SNLS80mV.csv")
     found = as_shown("silverbox_pn", tmp_path)
     assert list(tmp_path.glob("*/*.png"))
-    published, finer = found["published"], found["band_limited"]
-    assert 0.0 < finer["rmse_mean"] < published["rmse_mean"] < 0.05
-    assert all(
-        set(each["naive"]) == NAIVE and each["rmse_mean"] < min(each["naive"].values()) for each in found.values()
-    )
+    published, linearised, finer = (found[name] for name in ("published", "linearised", "band_limited"))
+    assert 0.0 < finer["rmse_mean"] < linearised["rmse_mean"] < published["rmse_mean"] < 0.05
+    assert "the solver loses the solution" in found.pop("published_order_3")["no_posterior"]
+    assert all(set(each["naive"]) == NAIVE for each in found.values())
+    assert all(each["rmse_mean"] < min(each["naive"].values()) for each in (linearised, finer))
     assert set(finer["posterior_mean"]) == {"m", "c", "k", "k3", "k2", "u0", "sigma"}

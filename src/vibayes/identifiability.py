@@ -38,6 +38,8 @@ _EDGES = 0.001, 0.999
 """Shares of the belief between which a linear structure should be stable."""
 _PLACES = -1.5, 0.0, 1.5
 """Where parameters are varied, in all coordinates: a limit that is high enough is never felt."""
+_ENOUGH = 10
+"""Steps per period that only the solver that is the default makes do with."""
 _DRAWS = 16
 """Of the prior; parameters are varied at the best of them too."""
 
@@ -70,7 +72,8 @@ def doubts(target: ProblemTarget) -> tuple[str, ...]:
     slopes, full, read, noise = (np.asarray(each) for each in _at_rest(structure, problem.motions.dt, values))
     if not all(np.isfinite(each).all() for each in (slopes, full[0], read[0], noise[0])):
         return ()
-    said = _short(problem, slopes[0]) + _endless(target, slopes[0], {**median, **_noise_medians(problem)})
+    said = _short(problem, slopes[0]) + _coarse(problem, slopes[0])
+    said += _endless(target, slopes[0], {**median, **_noise_medians(problem)})
     if all(link.element.linear for link in structure.links):
         said += _unstable(slopes, edges, problem.priors)
         said += _unseen(problem, full[0], read[0], noise[0])
@@ -126,6 +129,23 @@ def _endless(target: ProblemTarget, slope: np.ndarray, median: Mapping[str, Any]
         "at the medians of the priors the structure has no stationary state, in which it is taken to be at the first "
         "sample: nothing damps it, or nothing draws it back, and it moves ever farther; such parameters are taken for "
         'impossible; add damping or a spring, or begin at rest: driven_by(..., start="rest")'
+    ]
+
+
+def _coarse(problem: Problem, slope: np.ndarray) -> list[str]:
+    """Of a solver with few steps per period."""
+    solver = None if problem.random else problem.solver()
+    fastest = np.abs(np.linalg.eigvals(slope).imag).max()
+    if solver is None or not fastest > 0.0:
+        return []
+    steps = 2.0 * np.pi / fastest * problem.motions.rate * solver.steps
+    if steps >= solver.needed:
+        return []
+    more = int(np.ceil(solver.needed * solver.steps / steps))
+    return [
+        f"a period of the fastest mode has {steps:.3g} steps of the solver at the medians of the priors, and intervals "
+        f"hold the truth too seldom with fewer than {solver.needed}: take {type(solver).__name__}(steps={more})"
+        + ("" if solver.needed < _ENOUGH else ", or the default ODEFilter()")
     ]
 
 

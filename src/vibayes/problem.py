@@ -48,8 +48,8 @@ class Problem:
             It makes a likelihood of a comparison; a structure whose inputs are random needs it. Of points of backbones,
             standard deviation of the errors of the equations: one per mode.
         filter: where the likelihood comes from: of a structure whose inputs are random a filter, by default an
-            `UnscentedFilter`; where all inputs were measured a solver, by default an `ODEFilter`; of points of
-            backbones a `BackboneResidual` by default, or `BackboneAmplitudes`.
+            `UnscentedFilter`; where all inputs were measured a solver, by default an `ODEFilter` (EKF1 conditioned on
+            the samples); of points of backbones a `BackboneResidual` by default, or `BackboneAmplitudes`.
         sequential: whether errors build up along the record, as in a simulation; a static map is fitted faster without.
         vectorised: the simulator takes arrays with one entry per set, and returns (sets, samples) or
             (sets, samples, outputs).
@@ -154,7 +154,7 @@ class Problem:
             got, remedy = repr(self.filter), "give points of backbones, or leave it out"
             raise InvalidInput("Problem.filter", "a filter or a solver, for motions were measured", got, remedy)
         if not self.random:
-            return solving(self.model, self.record, self.noise, self._solver(), self.hold)
+            return solving(self.model, self.record, self.noise, self.solver(), self.hold)
         if isinstance(self.filter, Solver):
             got, remedy = repr(self.filter), "leave it out, or use an UnscentedFilter()"
             raise InvalidInput("Problem.filter", "a filter, for inputs are random", got, remedy)
@@ -166,7 +166,8 @@ class Problem:
         expected, remedy = "BackboneResidual() or BackboneAmplitudes(), for points of backbones", "give one"
         raise InvalidInput("Problem.filter", expected, repr(self.filter), remedy)
 
-    def _solver(self) -> Solver:
+    def solver(self) -> Solver:
+        """The solver of a structure whose inputs were measured."""
         if self.filter is None:
             return ODEFilter()
         if not isinstance(self.filter, Solver):

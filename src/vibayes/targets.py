@@ -48,6 +48,7 @@ class ProblemTarget:
             remedy = "give the noise of the outputs (Problem.noise), or use FollowAndWeigh()"
             raise InvalidInput(f"Problem {self.name!r}", "a model with a likelihood", "none", remedy)
         self._filtering, self._steps, self._shares = self.problem.filtering(), 0, ()
+        self._lost = False
 
     @property
     def name(self) -> str:
@@ -96,7 +97,19 @@ class ProblemTarget:
                 kind, (points[allowed],), (), lambda some: (compute(self._filtering, some),), (chosen,)
             )
             result[allowed] = np.where(np.isfinite(found), found, np.nan)
+            self._lost = not np.isfinite(found.reshape(len(found), -1)).all(axis=1).any()
         return result
+
+    def lost(self) -> tuple[str, str] | None:
+        """What was got and what to do about it, if none of the last likelihoods that were asked for is a number."""
+        if not self._lost:
+            return None
+        if self.problem.random or self.problem.of_backbones:
+            got = "none: the filter loses the record, whatever the parameters"
+            return got, "take more steps per sample, as UnscentedFilter(steps=4), or look for an outlier"
+        solver = self.problem.solver()
+        got = f"none: the solver loses the solution, whatever the parameters, with steps={solver.steps} per sample"
+        return got, f"take {type(solver).__name__}(steps={4 * solver.steps}), or ODEFilter(), conditioned on samples"
 
     def trust(self, values: Mapping[str, float]) -> tuple[str, ...]:
         """Sentences on how far the likelihood itself can be trusted, at values that explain the record."""
@@ -153,6 +166,8 @@ class ProblemTarget:
         self._steps += len(points) * (last - first)
         whole, self._steps = divmod(self._steps, self.samples)
         self._tell(whole, 0)
+        computed = np.isfinite(increments).all(axis=1) | ~self._allowed(points)[1]
+        self._lost = not computed.any()
         return np.where(np.isfinite(increments), increments, -np.inf), tuple(after)
 
     def _allowed(self, points: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:

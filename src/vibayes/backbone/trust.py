@@ -62,7 +62,7 @@ def _sentence(
     if covered and not diverging:
         return []
     last, first = known[-1], known[np.argmax(exceeds)]
-    by = ", ".join(_share(found.errors[i, last], found.frequency[last]) for i in range(3))
+    by = ", ".join(_share(float(found.errors[i, last]), float(found.frequency[last])) for i in range(3))
     words = (
         f"the normal form of order {order} is off in frequency by more than the points of {name} scatter from an "
         f"amplitude of {found.amplitude[first]:.3g} of mode {found.mode[first]} on; at {found.amplitude[last]:.3g} "

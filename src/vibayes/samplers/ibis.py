@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.samplers.likely import Carried, Likely, Sample, Sequential, Stage
+from vibayes.samplers.likely import Carried, Likely, Sample, Sequential, Stage, impossible
 from vibayes.samplers.moves import Memory, Moves, Points, move, moves_of, tuned
 from vibayes.samplers.pieces import one_piece
 from vibayes.samplers.resampling import Resampling, systematic
@@ -194,7 +194,9 @@ class IBIS:
         increment, power = increments[:, -1], 0.0
         if not np.isfinite(state.log_weights + increment).any():
             got, remedy = "none", "widen the priors, or look for an outlier or a simulation that fails there"
-            raise InvalidInput(f"sample {last} of {target.name!r}", "a particle that explains it", got, remedy)
+            raise impossible(
+                target, f"sample {last} of {target.name!r}", "a particle that explains it", got, remedy
+            )  # fmt: skip
         state.effective.append(float(_effective((state.log_weights + increment)[:, None])[0]))
         while power < 1.0:
             growth = self._growth(state.log_weights, increment, 1.0 - power)

@@ -164,6 +164,12 @@ def likelihoods(target: Likely, points: np.ndarray) -> np.ndarray:
     return np.where(np.isfinite(values), values, -np.inf)
 
 
+def impossible(target: Likely, where: str, expected: str, got: str, remedy: str) -> InvalidInput:
+    """No point is possible: in the words of the target if it was not able to compute any, which no prior can cure."""
+    words = getattr(target, "lost", lambda: None)()
+    return InvalidInput(where, expected, *((got, remedy) if words is None else words))
+
+
 def recalled(model: Any, kind: str, inputs: Sequence[Any], compute: Callable[[], Sequence[Any]]) -> Sequence[Any]:
     """What a sampler computes of a model besides its likelihoods or distances: recalled if the model has kept it."""
     remember = getattr(model, "recall", None)
@@ -216,7 +222,7 @@ def from_prior(rng: np.random.Generator, target: Likely, count: int) -> tuple[np
         points = np.concatenate([points, trial[possible][:missing]])
         logs = np.concatenate([logs, values[possible][:missing]])
     if not len(points):
+        got = f"none in {tried:,} draws of the prior"
         remedy = "look at the first of them, widen the priors or drop a constraint"
-        where = f"log_likelihood of {target.name!r}"
-        raise InvalidInput(where, "a finite number somewhere", f"none in {tried:,} draws of the prior", remedy)
+        raise impossible(target, f"log_likelihood of {target.name!r}", "a finite number somewhere", got, remedy)
     return np.resize(points, (count, target.size)), np.resize(logs, count), tried

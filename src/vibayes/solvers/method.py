@@ -12,6 +12,9 @@ from vibayes.errors import InvalidInput
 
 _MOST = 5
 """Derivatives of an integrated Wiener process."""
+_NEEDED = {"Euler": 1000, "RungeKutta": 32, "ODEFilter": 40, "conditioned": 7}
+"""Steps per period, by what `studies/solver_uncertainty.py` and `tests/test_default_solver.py` found; Euler's method,
+whose error falls with the step alone, is never at hand with enough."""
 
 
 class Running(eqx.Module):
@@ -53,6 +56,11 @@ class Solver(eqx.Module):
         return found[0], found[1]
 
     @property
+    def needed(self) -> int:
+        """Steps per period of the fastest mode below which intervals are known to hold the truth too seldom."""
+        return _NEEDED[type(self).__name__]
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Unknowns of the solver itself."""
         given = (*_entries("", self.displacement), *_entries("", self.velocity))
@@ -82,10 +90,15 @@ class RungeKutta(Solver):
 class ODEFilter(Solver):
     """The solution of a differential equation as a Gaussian process that knows how wrong it may be.
 
+    By default EKF1 conditioned on the samples, whose intervals hold the truth at a few steps per period already. The
+    published solver is ``ODEFilter(linearised=False, corrected=False)``, EKF0: it is faster by far and needs some forty
+    steps per period, with fewer it is too sure or loses the solution.
+
     Args:
         order: q, the number of derivatives followed, from 1 to 5; the error falls like the q-th power of the step.
         linearised: let covariances know how rates depend on the state (EKF1). Without (EKF0) they are the same for all
-            parameters, which is many times faster, and grow along the record even where the structure forgets its past.
+            parameters, unless samples correct them, and grow along the record even where the structure forgets its
+            past.
         corrected: let measured samples correct the solution on the way, so that the likelihood is that of each sample
             given the equations and all samples before; without, given the equations alone.
         steps: per sample.
@@ -101,13 +114,14 @@ class ODEFilter(Solver):
 
     Examples:
         >>> import vibayes as vb
-        >>> vb.ODEFilter(order=3, linearised=True).order
-        3
+        >>> solver = vb.ODEFilter(steps=2)
+        >>> solver.order, solver.linearised, solver.corrected
+        (3, True, True)
     """
 
     order: int = eqx.field(static=True, default=3)
-    linearised: bool = eqx.field(static=True, default=False)
-    corrected: bool = eqx.field(static=True, default=False)
+    linearised: bool = eqx.field(static=True, default=True)
+    corrected: bool = eqx.field(static=True, default=True)
     diffusion: Any = eqx.field(static=True, default=Running())
     second_order: bool = eqx.field(static=True, default=False)
     start_displacement: float = eqx.field(static=True, default=0.0)
@@ -132,6 +146,11 @@ class ODEFilter(Solver):
             remedy = "set linearised or corrected, or make the displacement or velocity an unknown with a prior"
             got = "one, for covariances that all parameters share"
             raise InvalidInput("ODEFilter.start_displacement", "no deviation at the first sample", got, remedy)
+
+    @property
+    def needed(self) -> int:
+        """Steps per period of the fastest mode below which intervals are known to hold the truth too seldom."""
+        return _NEEDED["conditioned"] if self.linearised and self.corrected else _NEEDED["ODEFilter"]
 
     @property
     def dense(self) -> bool:

@@ -68,7 +68,7 @@ def solve(
         >>> import vibayes as vb
         >>> oscillator = vb.Structure.single_dof(1.0, [vb.Spring("k"), vb.Damper(0.3)], sensors=[vb.Velocity("mass")])
         >>> record = vb.Record.from_arrays(rate=4.0, input=np.sin(np.arange(40.0)), output=np.cos(np.arange(40.0)))
-        >>> prepared = vb.solving(oscillator, record, noise=0.1, method=vb.ODEFilter(order=2, linearised=True))
+        >>> prepared = vb.solving(oscillator, record, noise=0.1, method=vb.ODEFilter(order=2, corrected=False))
         >>> found = vb.solve(prepared, {"k": np.array([9.0, 9.5, 10.0])}, of=[vb.Displacement("mass")])
         >>> found.means.shape, bool(np.all(found.solver[1:] > 0.0))
         ((3, 40, 1), True)
