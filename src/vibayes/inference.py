@@ -21,13 +21,8 @@ from vibayes.problem import Problem
 from vibayes.progress import LIMITED, Progress, watched
 from vibayes.samplers import FollowAndWeigh, TemperedSMC
 from vibayes.samplers.likely import LikelihoodSampler
-from vibayes.samplers.search import from_prior
 from vibayes.samplers.shapes import Sampler, Snapshot
 from vibayes.sampling import sampled, stopwatch
-
-_TRIES = 1000
-"""Draws among which the constraints must be met at least once, times the rounds of `from_prior`."""
-
 
 def infer(
     key: Any,
@@ -93,7 +88,8 @@ def infer(
     if isinstance(method, LikelihoodSampler):
         return sampled(rng, problems, method, show, limits, elapsed, recalls)
     candidates = [ProblemCandidate(each, remember=recall) for each, recall in zip(problems, recalls, strict=True)]
-    _require_possible(candidates)
+    for candidate in candidates:
+        _ = candidate.feasible  # refuses priors that never meet the constraints
     last: Snapshot | None = None
 
     def levels():
@@ -122,16 +118,6 @@ def _require_problems(problems: Any) -> tuple[Problem, ...]:
     if twice is not None:
         raise InvalidInput("infer.problems", "models with names of their own", f"{twice!r} twice", "give each a name")
     return given
-
-
-def _require_possible(candidates: Sequence[ProblemCandidate]) -> None:
-    """Refuse priors that never meet the constraints."""
-    rng = np.random.default_rng(0)
-    for candidate in candidates:
-        if not len(from_prior(rng, candidate, _TRIES)):
-            remedy = "widen the priors or drop a constraint"
-            where = f"Problem {candidate.name!r}"
-            raise InvalidInput(where, "priors that meet the constraints now and then", "never in 800,000 draws", remedy)
 
 
 def _generator(key: Any) -> np.random.Generator:
@@ -204,8 +190,8 @@ def _posterior(candidates, last: Snapshot | None, trace, seconds: float, ended: 
                 problem=candidate.problem,
                 probability=float(last.probabilities[number]) if last else float("nan"),
                 standard_error=float(last.standard_errors[number]) if last else float("nan"),
-                log_evidence=draws.log_mass if draws else -np.inf,
-                log_evidence_error=draws.standard_error if draws else 0.0,
+                log_evidence=draws.log_mass - candidate.feasible.log_share if draws else np.nan,
+                log_evidence_error=float(np.hypot(draws.standard_error, candidate.feasible.error)) if draws else np.nan,
                 draws=candidate.values(points),
                 weights=draws.weights if draws else np.empty(0),
                 distances=draws.distances if draws else np.empty(0),

@@ -11,6 +11,7 @@ from scipy.special import ndtr
 
 from vibayes.findings.finding import Finding
 from vibayes.posterior import ModelPosterior
+from vibayes.prior_space import orders_of
 from vibayes.priors import Prior, normal_scores
 from vibayes.samplers.quantiles import weighted_quantile
 from vibayes.samplers.ridges import ridges
@@ -32,7 +33,8 @@ _TOLD = 1500
 
 def scores_of(model: ModelPosterior) -> np.ndarray:
     """Draws in coordinates in which the prior is standard normal, (draws, parameters)."""
-    if model.sample is not None:
+    # Coordinates of parameters in order tell where they lie among one another, not in their priors.
+    if model.sample is not None and not orders_of(model.problem):
         return model.sample.flat
     return np.stack([normal_scores(p, model.draws[n]) for n, p in model.problem.priors.items()], axis=1)
 

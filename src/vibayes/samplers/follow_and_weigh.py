@@ -3,10 +3,10 @@
 1. *Follow.* Each model is fitted to the beginning of the record, then to more and more of it (`fit`). It is done again
    with one model after the other, those that may be right, until two searches agree on the smallest distance.
    Where Gauss-Newton steps find nothing smaller, a few levels of `search` dig for it.
-2. *Lend.* The smallest distance found is about the noise floor; the threshold is a little above it. Models whose
-   parameters have common names try one another's points, so that none misses a place that another has found.
-3. *Weigh.* Each model's prior mass within the threshold is computed by importance sampling (`weigh`), with a standard
-   error. The probabilities of the models are in proportion to it (`compare`).
+2. *Lend.* The smallest distance found is about the noise floor. Models whose parameters have common names try one
+   another's points, so that none misses a place that another has found.
+3. *Weigh.* Each model's prior mass, by the weights of its distances (`kernel`), is computed by importance sampling
+   (`weigh`), with a standard error. The probabilities of the models are in proportion to it (`compare`).
 
 A distance that is not a sum of squared errors cannot be fitted: its models descend from the prior (`search`) instead.
 """
@@ -19,8 +19,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from vibayes.samplers.compare import compare, within
+from vibayes.samplers.compare import Weighing, compare, within
 from vibayes.samplers.fit import Fits, around, distinct, fits_at, follow, improve, joined
+from vibayes.samplers.kernel import Kernel, excess
 from vibayes.samplers.search import Population, descend, from_prior, population_of
 from vibayes.samplers.settings import require_counts, require_within
 from vibayes.samplers.shapes import Candidate, Draws, Snapshot
@@ -49,7 +50,8 @@ _DIGGINGS = 15
 """Levels down from the best fits, at most."""
 _DEEP = 1.005
 """Times the smallest distance: a threshold that is deep enough."""
-_DESCENTS = 5
+_DESCENTS, _CLOSE = 5, 0.1
+"""Times that all models descend, at most; a share of what is left above the smallest distance that is not worth it."""
 _FIRST_SEARCH, _WEIGHED_FROM = 0.5, 0.7
 """Shares of a run, as a rule, after which all models have been searched once and after which they are weighed."""
 _NOTHING = 100.0
@@ -66,10 +68,12 @@ class FollowAndWeigh:
             in each of the others: those that may be right, the smallest first.
         particles: points per model and level on the way down to the threshold.
         keep: share of points kept at each level.
-        excess: the final threshold in units of the smallest distance found, which is about the noise floor. By default
-            1.02 and three times the number of unknowns per sample, by which the best fit may lie below the truth.
-        threshold: the final threshold itself, in place of ``excess``.
-        finest: no threshold is lowered below this.
+        excess: a threshold in units of the smallest distance found, which is about the noise floor: all that is within
+            it counts alike. Without it, and without ``threshold``, a distance that is a sum of squared errors counts by
+            the likelihood of white noise of unknown size, and any other has a threshold at one and three times the
+            number of unknowns per sample.
+        threshold: the threshold itself, in place of ``excess``.
+        finest: distances below it are not told apart.
         draws: draws per round and model when weighing.
         rounds: rounds that count; at least as many come before.
         one_place: draws show only the neighbourhood of a model's best fit, where its errors are about linear, instead
@@ -106,20 +110,28 @@ class FollowAndWeigh:
         places: dict[int, Fits | Population] = {}
         found: list[float] = []
         yield from self._search(rng, candidates, places, found)
-        populations = [self._spread(rng, candidate, places[number]) for number, candidate in enumerate(candidates)]
-        threshold, note = yield from self._come_down(rng, candidates, populations)
+        kernel = self._kernel(candidates)
+        populations = [self._spread(rng, each, places[number], kernel) for number, each in enumerate(candidates)]
+        limits, note = yield from self._come_down(rng, candidates, populations, kernel)
         if self.searches > 1 and not _agree(found) and self.threshold is None:
             listing = ", ".join(f"{distance:.3g}" for distance in sorted(found))
             note = note or f"no two searches agree on the smallest distance ({listing}): there may be better parameters"
-        if np.isfinite(threshold):
+        if np.isfinite(min(limits)):
             if self.threshold is not None:  # it may be so large that the prior itself comes within it
                 populations = [self._with_prior(rng, *each) for each in zip(candidates, populations, strict=True)]
-            snapshots = compare(rng, candidates, populations, threshold, self.draws, self.rounds, self.one_place, note)
+            what = Weighing(candidates, populations, limits, kernel, self.draws, self.rounds)
+            snapshots = compare(rng, what, self.one_place, note)
             yield from (replace(s, done=_WEIGHED_FROM + (1.0 - _WEIGHED_FROM) * s.done) for s in snapshots)
         else:
             nothing = tuple(Draws.none(candidate.size) for candidate in candidates)
             zeros = (0.0,) * len(candidates)
-            yield Snapshot("done", threshold, 0.0, np.nan, zeros, zeros, nothing, note)
+            yield Snapshot("done", np.inf, 0.0, np.nan, zeros, zeros, nothing, note)
+
+    def _kernel(self, candidates: Sequence[Candidate]) -> Kernel:
+        """By the likelihood of white noise, unless there is a threshold or another distance than squared errors."""
+        alike = self.threshold is not None or self.excess is not None
+        alike = alike or not all(candidate.has_errors for candidate in candidates)
+        return Kernel(0 if alike else candidates[0].measured, self.finest)
 
     def _search(self, rng, candidates, places: dict[int, Fits | Population], found: list[float]) -> Iterator[Snapshot]:
         """Where each model is closest to the record; then one model after the other again until two searches agree."""
@@ -148,20 +160,23 @@ class FollowAndWeigh:
                 found[0] = min(place.best() for place in places.values())
 
     def _come_down(
-        self, rng, candidates, populations: list[Population]
-    ) -> Generator[Snapshot, None, tuple[float, str]]:
-        """Bring the models that can to a common threshold; the threshold, and what there is to say of it."""
+        self, rng, candidates, populations: list[Population], kernel: Kernel
+    ) -> Generator[Snapshot, None, tuple[list[float], str]]:
+        """Bring the models that can to their limits of distance; the limits, and what there is to say of them."""
         yield from _at(_WEIGHED_FROM, self._dig(rng, candidates, populations))
-        threshold, note = self._threshold(populations, candidates)
-        for _ in range(_DESCENTS if np.isfinite(threshold) else 0):
-            for number in range(len(candidates)):
-                yield from _at(_WEIGHED_FROM, self._descend(rng, candidates, populations, number, threshold))
-            wanted, note = self._threshold(populations, candidates)
-            if wanted >= 0.999 * threshold:
+        limits, note = self._limits(populations, candidates, kernel)
+        for _ in range(_DESCENTS if np.isfinite(min(limits)) else 0):
+            for number, limit in enumerate(limits):
+                yield from _at(_WEIGHED_FROM, self._descend(rng, candidates, populations, number, limit))
+            wanted, note = self._limits(populations, candidates, kernel)
+            # The part of the excess that counts: of a long record the limit is only just above the best.
+            if all(w >= f - _CLOSE * abs(f - population.best()) for w, f, population in zip(wanted, limits, populations)):
                 break
-            threshold = wanted  # on the way down the smallest distance got smaller still
-        # A model that stalls just above the threshold raises it to where there is something to weigh.
-        return max(threshold, min(population.threshold for population in populations)), note
+            limits = wanted  # on the way down the smallest distance got smaller still
+        reached = [population.threshold for population in populations]
+        if kernel.values:  # a model that stalls above its limit is weighed where there is something to weigh
+            return [max(limit, at) if np.isfinite(at) else limit for limit, at in zip(limits, reached, strict=True)], note
+        return [max(limit, min(reached)) for limit in limits], note
 
     def _search_one(self, rng, candidates, number: int, places: dict[int, Fits | Population]) -> Iterator[Snapshot]:
         """Where one model is closest to the record, from the prior."""
@@ -201,11 +216,13 @@ class FollowAndWeigh:
                 yield _fitting(candidates, number, fits)
             places[number] = distinct(fits, self.fits)
 
-    def _spread(self, rng, candidate: Candidate, place: Fits | Population) -> Population:
-        """Points around the fits, enough to descend with."""
+    def _spread(self, rng, candidate: Candidate, place: Fits | Population, kernel: Kernel) -> Population:
+        """Points around the fits, enough to descend with, and as near as draws of the posterior are."""
         if isinstance(place, Population):
             return place
-        beside = [around(rng, candidate, place, self.particles, rise) for rise in _RISES]
+        nearest = candidate.size / kernel.values if kernel.values else _RISES[-1]
+        rises = (*_RISES, *(() if nearest >= _RISES[-1] else (nearest,)))
+        beside = [around(rng, candidate, place, self.particles, rise) for rise in rises]
         return population_of(candidate, np.concatenate([place.points, *beside]))
 
     def _dig(self, rng, candidates, populations: list[Population]) -> Iterator[Snapshot]:
@@ -235,30 +252,33 @@ class FollowAndWeigh:
         lowest = self.threshold if self.threshold is not None else _NEAR * population.best()
         return population.threshold <= max(lowest, self.finest)
 
-    def _threshold(self, populations, candidates) -> tuple[float, str]:
-        """The common threshold, and what there is to say of it."""
+    def _limits(self, populations, candidates, kernel: Kernel) -> tuple[list[float], str]:
+        """The largest distance that counts, of each model, and what there is to say of it."""
         best = min(population.best() for population in populations)
         if not np.isfinite(best):
-            return np.inf, "no model follows the record at any distance"
+            return [np.inf] * len(candidates), "no model follows the record at any distance"
+        most = max(candidate.size for candidate in candidates)
         note = ""
         if best >= _NOTHING:
             note = (
                 f"no model does better than one that stands still (smallest distance {best:.3g}): "
                 "check units, signs and priors"
             )
-        room_for_the_truth = 1.02 + 3.0 * max(c.size for c in candidates) / candidates[0].length
-        lowest = max((self.excess or room_for_the_truth) * best, self.finest)
+        if kernel.values:
+            return [kernel.limit(population.best(), most) for population in populations], note
+        lowest = max((self.excess or excess(most, candidates[0].length)) * best, self.finest)
         if self.threshold is None:
-            return lowest, note
+            return [lowest] * len(candidates), note
         if best > self.threshold:
-            return lowest, (
+            note = (
                 f"no model comes within {self.threshold:.4g}: the smallest distance found is {best:.4g}; "
                 f"the threshold is {lowest:.4g} instead"
             )
-        return self.threshold, note
+            return [lowest] * len(candidates), note
+        return [self.threshold] * len(candidates), note
 
     def _descend(self, rng, candidates, populations, number: int, threshold: float) -> Iterator[Snapshot]:
-        """Bring a model to the common threshold, if it can get there."""
+        """Bring a model to its limit of distance, if it can get there."""
         population = replace(populations[number], stuck=0)
         if population.best() > _REACH * threshold:
             return

@@ -1,9 +1,10 @@
-"""Weigh a model: the prior mass of all its points within a threshold of distance, by importance sampling.
+"""Weigh a model: the prior mass of its points by the weights of their distances, by importance sampling.
 
-From some points within the threshold a density q is made, and from it new points θ are drawn. Each that is within the
-threshold stands for the prior mass 1 / q(θ) (the prior is uniform in the unit cube), so
+From some points within a threshold a density q is made, and from it new points θ are drawn. Each that is within the
+threshold stands for the prior mass 1 / q(θ) (the prior is uniform in the unit cube), and counts by the weight K of its
+distance (`kernel`), so
 
-    mass  =  (1 / draws) · Σ 1 / q(θ)   over the draws within the threshold,
+    mass  =  (1 / draws) · Σ K(ρ(θ)) / q(θ)   over the draws within the threshold,
 
 whatever the density, as long as it leaves nothing out. The points of each round make the density of the next, which
 grows until it fills the set; the last rounds count.
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vibayes.samplers.kernel import Kernel
 from vibayes.samplers.proposal import proposal
 from vibayes.samplers.shapes import Candidate, Draws
 
@@ -27,6 +29,8 @@ _SURE = 0.2
 """Standard error of the logarithm of a mass that is good enough."""
 _MEMORY = 3
 """Rounds whose points make the next density."""
+_ALIKE = Kernel()
+"""All within the threshold."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,12 @@ class Round:
 
 
 def grow(
-    rng: np.random.Generator, candidate: Candidate, rounds: list[Round], threshold: float, draws: int
+    rng: np.random.Generator,
+    candidate: Candidate,
+    rounds: list[Round],
+    threshold: float,
+    draws: int,
+    kernel: Kernel = _ALIKE,
 ) -> Round | None:
     """One more round; none if there are too few points to make a density of."""
     last = rounds[-_MEMORY:]
@@ -66,7 +75,8 @@ def grow(
     found = found[inside]
     # Hardly a miss means that the density is too narrow.
     width = float(np.clip(width * np.sqrt(len(found) / draws / _WANTED), *_WIDTHS))
-    return Round(found, -source.log_density(found), distances[inside], draws, width)
+    log_weights = kernel.log_weights(distances[inside]) - source.log_density(found)
+    return Round(found, log_weights, distances[inside], draws, width)
 
 
 def settled(rounds: list[Round], count: int) -> bool:
