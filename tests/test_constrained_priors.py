@@ -69,7 +69,9 @@ def test_coordinates_are_found_again_from_values():
     np.testing.assert_allclose(coordinates_at(problem, shares_at(problem, points)), points, atol=1e-12)
     np.testing.assert_allclose(scores_at(problem, values_at(problem, points)), z, atol=1e-9)
     with jax.enable_x64(True):
-        np.testing.assert_allclose(shares_at(problem, jax.numpy.asarray(points)), shares_at(problem, points), atol=1e-15)
+        np.testing.assert_allclose(
+            shares_at(problem, jax.numpy.asarray(points)), shares_at(problem, points), atol=1e-15
+        )
 
 
 def test_an_order_of_different_priors_is_a_constraint_like_any_other():

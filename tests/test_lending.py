@@ -85,9 +85,7 @@ def ratio(seed, large=None):
     rng = np.random.default_rng(seed)
     small, two_pulses = candidates()
     large = large or two_pulses
-    found = mass_ratio(
-        rng, large, small, draws(rng, large, 400), draws(rng, small, 400), (THRESHOLD, THRESHOLD)
-    )
+    found = mass_ratio(rng, large, small, draws(rng, large, 400), draws(rng, small, 400), (THRESHOLD, THRESHOLD))
     assert found is not None
     return found
 

@@ -24,6 +24,10 @@ from vibayes.samplers.likely import LikelihoodSampler
 from vibayes.samplers.shapes import Sampler, Snapshot
 from vibayes.sampling import sampled, stopwatch
 
+_MATTERS = 0.01
+"""Probability below which nobody asks for the parameters of a model."""
+
+
 def infer(
     key: Any,
     problems: Problem | Sequence[Problem],
@@ -173,6 +177,14 @@ def _spent(level: Level, max_simulations: int | None, max_seconds: float | None)
     return ""
 
 
+def _of_draws(model: ModelPosterior, several: bool) -> list[str]:
+    """What is to be said of the draws of a model that may be right."""
+    if not len(model.weights) or model.probability < _MATTERS:
+        return []
+    said = (f"{each[0].lower()}{each[1:].rstrip('.')}" for each in model.diagnostics().verdicts)
+    return [f"{model.name}: {each}" if several else each for each in said]
+
+
 def _posterior(candidates, last: Snapshot | None, trace, seconds: float, ended: str) -> Posterior:
     notes = [note for note in (ended, last.note if last else "nothing was done") if note]
     models = []
@@ -200,5 +212,7 @@ def _posterior(candidates, last: Snapshot | None, trace, seconds: float, ended: 
                 first_failure=count.first_failure,
             )
         )
+        notes += _of_draws(models[-1], len(candidates) > 1)
     threshold = float(last.threshold) if last else float("nan")
-    return Posterior(tuple(models), threshold, tuple(trace), seconds, tuple(notes))
+    white_noise = last.white_noise if last else 0
+    return Posterior(tuple(models), threshold, tuple(trace), seconds, tuple(notes), white_noise)

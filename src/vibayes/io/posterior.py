@@ -50,6 +50,7 @@ def write_posterior(posterior: Posterior, path: PathLike) -> None:
         "vibayes_posterior": _FORMAT,
         "models": json.dumps([model.name for model in posterior.models]),
         "threshold": posterior.threshold,
+        "white_noise": posterior.white_noise,
         "seconds": posterior.seconds,
         "notes": json.dumps(posterior.notes),
         "trace": json.dumps([asdict(level) for level in posterior.trace]),
@@ -97,7 +98,8 @@ def read_posterior(path: PathLike, problems: Problem | Sequence[Problem]) -> Pos
     models = tuple(_model(tree[_group(name)], posed[name]) for name in names)
     trace = tuple(_level(each) for each in json.loads(root["trace"]))
     notes = tuple(json.loads(root["notes"]))
-    return Posterior(models, float(root["threshold"]), trace, float(root["seconds"]), notes)
+    white_noise = int(root.get("white_noise", 0))
+    return Posterior(models, float(root["threshold"]), trace, float(root["seconds"]), notes, white_noise)
 
 
 def _model(node: Any, problem: Problem) -> Any:

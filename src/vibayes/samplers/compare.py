@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from vibayes.samplers.fit import around, fits_at, improve
-from vibayes.samplers.kernel import Kernel
+from vibayes.samplers.kernel import HOPELESS, Kernel
 from vibayes.samplers.lending import mass_ratio
 from vibayes.samplers.search import Population
 from vibayes.samplers.shapes import Candidate, Draws, Snapshot, probabilities_of
@@ -22,8 +22,6 @@ _LENT = 3000
 """Points that a model lends to another, at most."""
 _MOST_ROUNDS = 3
 """Times the rounds that count, before a mass that goes on growing is taken as it is."""
-_HOPELESS = 30.0
-"""By so much a model's largest likelihood is below the largest of all, in logarithms, if it need not be weighed well."""
 _FEWEST = 20
 """Draws near the best fit, per unknown."""
 _RISES = 0.5, 0.05, 0.005, 0.0005
@@ -44,7 +42,7 @@ class Weighing:
     def rounds(self, number: int) -> int:
         """Rounds that count of a model; of a hopeless one its mass need only be known roughly."""
         least = min(population.best() for population in self.populations)
-        hopeless = self.kernel.behind(self.populations[number].best(), least) > _HOPELESS
+        hopeless = self.kernel.behind(self.populations[number].best(), least) > HOPELESS
         return 1 if hopeless else self.rounds_that_count
 
 
@@ -70,7 +68,8 @@ def compare(rng: np.random.Generator, what: Weighing, one_place: bool, note: str
             p, errors = probabilities_of(draws, candidates, covariance)
             rate = len(found.points) / found.draws
             done = (weighed + min(0.5 * len(rounds) / count, 0.95) * candidate.size) / whole
-            yield Snapshot("weigh", limit, 1.0, rate, tuple(p), tuple(errors), tuple(draws), note, number, done)
+            numbers = tuple(p), tuple(errors), tuple(draws)
+            yield Snapshot("weigh", limit, 1.0, rate, *numbers, note, number, done, what.kernel.values)
         if len(rounds) >= count:
             draws[number] = _tied(rng, what, draws, covariance, number)
         else:  # there is too little within the limit to weigh
@@ -79,8 +78,8 @@ def compare(rng: np.random.Generator, what: Weighing, one_place: bool, note: str
     p, errors = probabilities_of(draws, candidates, covariance)
     if one_place:
         draws = [_near_the_best(rng, what, number, each) for number, each in enumerate(draws)]
-    final = min(what.limits)
-    yield Snapshot("done", final, 1.0, np.nan, tuple(p), tuple(errors), tuple(draws), note, done=1.0)
+    numbers = tuple(p), tuple(errors), tuple(draws)
+    yield Snapshot("done", min(what.limits), 1.0, np.nan, *numbers, note, None, 1.0, what.kernel.values)
 
 
 def _tied(rng, what: Weighing, draws: list[Draws], covariance: np.ndarray, number: int) -> Draws:

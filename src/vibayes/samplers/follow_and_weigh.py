@@ -16,12 +16,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from vibayes.samplers.compare import Weighing, compare, within
-from vibayes.samplers.fit import Fits, around, distinct, fits_at, follow, improve, joined
-from vibayes.samplers.kernel import Kernel, excess
+from vibayes.samplers.descent import Descent, descending, unweighed
+from vibayes.samplers.fit import Fits, distinct, fits_at, follow, improve, joined
+from vibayes.samplers.kernel import Kernel
 from vibayes.samplers.search import Population, descend, from_prior, population_of
 from vibayes.samplers.settings import require_counts, require_within
 from vibayes.samplers.shapes import Candidate, Draws, Snapshot
@@ -38,24 +40,12 @@ _AGREE = 1.15
 """Smallest distances of two searches that agree differ by less than this factor."""
 _NEAR = 1.4
 """A search from the prior is over when its threshold is down to this many times its smallest distance."""
-_REACH = 1.1
-"""Times the threshold: a model whose smallest distance is larger will not get there."""
-_RISES = 0.5, 0.05, 0.005
-"""Of the misfit, around the fits."""
 _PLAUSIBLE = 20.0
 """Times the smallest distance of all: models within it are searched again, the smallest first."""
 _MANY = 7
 """Unknowns of a model that needs all the fits; those with fewer make do with fewer, down to half."""
-_DIGGINGS = 15
-"""Levels down from the best fits, at most."""
-_DEEP = 1.005
-"""Times the smallest distance: a threshold that is deep enough."""
-_DESCENTS, _CLOSE = 5, 0.1
-"""Times that all models descend, at most; a share of what is left above the smallest distance that is not worth it."""
 _FIRST_SEARCH, _WEIGHED_FROM = 0.5, 0.7
 """Shares of a run, as a rule, after which all models have been searched once and after which they are weighed."""
-_NOTHING = 100.0
-"""Percent: what a model that does not move is off."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +101,9 @@ class FollowAndWeigh:
         found: list[float] = []
         yield from self._search(rng, candidates, places, found)
         kernel = self._kernel(candidates)
-        populations = [self._spread(rng, each, places[number], kernel) for number, each in enumerate(candidates)]
-        limits, note = yield from self._come_down(rng, candidates, populations, kernel)
+        descent = Descent(candidates, kernel, self.particles, self.keep, self.excess, self.threshold)
+        populations = [descent.spread(rng, number, places[number]) for number in range(len(candidates))]
+        limits, note = yield from _at(_WEIGHED_FROM, descent.come_down(rng, populations))
         if self.searches > 1 and not _agree(found) and self.threshold is None:
             listing = ", ".join(f"{distance:.3g}" for distance in sorted(found))
             note = note or f"no two searches agree on the smallest distance ({listing}): there may be better parameters"
@@ -159,25 +150,6 @@ class FollowAndWeigh:
             if not again:
                 found[0] = min(place.best() for place in places.values())
 
-    def _come_down(
-        self, rng, candidates, populations: list[Population], kernel: Kernel
-    ) -> Generator[Snapshot, None, tuple[list[float], str]]:
-        """Bring the models that can to their limits of distance; the limits, and what there is to say of them."""
-        yield from _at(_WEIGHED_FROM, self._dig(rng, candidates, populations))
-        limits, note = self._limits(populations, candidates, kernel)
-        for _ in range(_DESCENTS if np.isfinite(min(limits)) else 0):
-            for number, limit in enumerate(limits):
-                yield from _at(_WEIGHED_FROM, self._descend(rng, candidates, populations, number, limit))
-            wanted, note = self._limits(populations, candidates, kernel)
-            # The part of the excess that counts: of a long record the limit is only just above the best.
-            if all(w >= f - _CLOSE * abs(f - population.best()) for w, f, population in zip(wanted, limits, populations)):
-                break
-            limits = wanted  # on the way down the smallest distance got smaller still
-        reached = [population.threshold for population in populations]
-        if kernel.values:  # a model that stalls above its limit is weighed where there is something to weigh
-            return [max(limit, at) if np.isfinite(at) else limit for limit, at in zip(limits, reached, strict=True)], note
-        return [max(limit, min(reached)) for limit in limits], note
-
     def _search_one(self, rng, candidates, number: int, places: dict[int, Fits | Population]) -> Iterator[Snapshot]:
         """Where one model is closest to the record, from the prior."""
         candidate = candidates[number]
@@ -193,7 +165,7 @@ class FollowAndWeigh:
         population = population_of(candidate, from_prior(rng, candidate, 4 * self.particles))
         while len(population.points) and not (population.stalled() or self._arrived(population)):
             population = descend(rng, candidate, population, self.particles, self.keep, 0.0)
-            yield _descending("search", candidates, number, population)
+            yield descending("search", candidates, number, population)
         places[number] = population
 
     def _lend(self, rng, candidates, places: dict[int, Fits | Population]) -> Iterator[Snapshot]:
@@ -216,31 +188,6 @@ class FollowAndWeigh:
                 yield _fitting(candidates, number, fits)
             places[number] = distinct(fits, self.fits)
 
-    def _spread(self, rng, candidate: Candidate, place: Fits | Population, kernel: Kernel) -> Population:
-        """Points around the fits, enough to descend with, and as near as draws of the posterior are."""
-        if isinstance(place, Population):
-            return place
-        nearest = candidate.size / kernel.values if kernel.values else _RISES[-1]
-        rises = (*_RISES, *(() if nearest >= _RISES[-1] else (nearest,)))
-        beside = [around(rng, candidate, place, self.particles, rise) for rise in rises]
-        return population_of(candidate, np.concatenate([place.points, *beside]))
-
-    def _dig(self, rng, candidates, populations: list[Population]) -> Iterator[Snapshot]:
-        """Look for still smaller distances where Gauss and Newton find none, in the models that are closest."""
-        best = min(population.best() for population in populations)
-        for number, start in enumerate(populations):
-            if not start.best() <= _REACH * best:
-                continue
-            population = start
-            for _ in range(_DIGGINGS):
-                if population.stalled() or population.threshold <= _DEEP * population.best():
-                    break
-                population = descend(rng, candidates[number], population, self.particles, self.keep, 0.0)
-                yield _descending("descend", candidates, number, population)
-            points = np.concatenate([start.points, population.points])
-            distances = np.concatenate([start.distances, population.distances])
-            populations[number] = Population(points, np.ones(len(points)), distances)
-
     def _with_prior(self, rng, candidate: Candidate, population: Population) -> Population:
         """And draws of the prior within the threshold."""
         assert self.threshold is not None
@@ -252,45 +199,15 @@ class FollowAndWeigh:
         lowest = self.threshold if self.threshold is not None else _NEAR * population.best()
         return population.threshold <= max(lowest, self.finest)
 
-    def _limits(self, populations, candidates, kernel: Kernel) -> tuple[list[float], str]:
-        """The largest distance that counts, of each model, and what there is to say of it."""
-        best = min(population.best() for population in populations)
-        if not np.isfinite(best):
-            return [np.inf] * len(candidates), "no model follows the record at any distance"
-        most = max(candidate.size for candidate in candidates)
-        note = ""
-        if best >= _NOTHING:
-            note = (
-                f"no model does better than one that stands still (smallest distance {best:.3g}): "
-                "check units, signs and priors"
-            )
-        if kernel.values:
-            return [kernel.limit(population.best(), most) for population in populations], note
-        lowest = max((self.excess or excess(most, candidates[0].length)) * best, self.finest)
-        if self.threshold is None:
-            return [lowest] * len(candidates), note
-        if best > self.threshold:
-            note = (
-                f"no model comes within {self.threshold:.4g}: the smallest distance found is {best:.4g}; "
-                f"the threshold is {lowest:.4g} instead"
-            )
-            return [lowest] * len(candidates), note
-        return [self.threshold] * len(candidates), note
 
-    def _descend(self, rng, candidates, populations, number: int, threshold: float) -> Iterator[Snapshot]:
-        """Bring a model to its limit of distance, if it can get there."""
-        population = replace(populations[number], stuck=0)
-        if population.best() > _REACH * threshold:
-            return
-        while len(population.points) and population.threshold > threshold and not population.stalled():
-            population = descend(rng, candidates[number], population, self.particles, self.keep, threshold)
-            populations[number] = population
-            yield _descending("descend", candidates, number, population)
-
-
-def _at(done: float, snapshots: Iterator[Snapshot]) -> Iterator[Snapshot]:
-    """Snapshots of work that hardly counts in the estimate of what remains."""
-    return (replace(snapshot, done=done) for snapshot in snapshots)
+def _at(done: float, snapshots: Iterator[Snapshot]) -> Generator[Snapshot, None, Any]:
+    """Snapshots of work that hardly counts in the estimate of what remains; what it returns, this does."""
+    while True:
+        try:
+            snapshot = next(snapshots)
+        except StopIteration as end:
+            return end.value
+        yield replace(snapshot, done=done)
 
 
 def _next(candidates, places: dict[int, Fits | Population], searched: Counter[int]) -> int:
@@ -307,18 +224,4 @@ def _agree(found: Sequence[float]) -> bool:
 
 
 def _fitting(candidates, number: int, fits: Fits) -> Snapshot:
-    return _unweighed(
-        "follow", candidates, number, fits.best(), fits.samples / candidates[number].length, fits.improved
-    )
-
-
-def _descending(stage: str, candidates, number: int, population: Population) -> Snapshot:
-    return _unweighed(stage, candidates, number, population.threshold, 1.0, population.acceptance)
-
-
-def _unweighed(stage: str, candidates, number: int, threshold: float, followed: float, acceptance: float) -> Snapshot:
-    """Before the models are weighed nothing is known of their probabilities."""
-    unknown = (np.nan,) * len(candidates)
-    draws = tuple(Draws.none(c.size) for c in candidates)
-    note = "stopped before the models were weighed: there are no probabilities and no draws"
-    return Snapshot(stage, threshold, followed, acceptance, unknown, unknown, draws, note, number)
+    return unweighed("follow", candidates, number, fits.best(), fits.samples / candidates[number].length, fits.improved)

@@ -22,6 +22,8 @@ from scipy.stats import chi2
 
 WHOLE = 100.0
 """The distance of the record's mean, in percent: evidence is given against that of noise about it."""
+HOPELESS = 30.0
+"""Nats by which the largest likelihood of a model is below that of all models, if it need not be weighed well."""
 _BEYOND = 1e-4
 """Posterior mass above ε that is left out."""
 _ROOM = 3.0

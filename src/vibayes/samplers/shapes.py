@@ -121,6 +121,8 @@ class Snapshot:
     """The model that was worked on, if it was one."""
     done: float = np.nan
     """Share of the work that is done, as far as can be said."""
+    white_noise: int = 0
+    """Measured values, if draws count by the likelihood of white noise (`kernel`)."""
 
 
 @runtime_checkable
