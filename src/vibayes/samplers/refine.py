@@ -16,10 +16,10 @@ from vibayes.samplers.search import Population, population_of
 from vibayes.samplers.shapes import Candidate
 from vibayes.samplers.weigh import Round, grow
 
-_ROUNDS = 2
+_ROUNDS = 4
 """Of draws that fill the set."""
-_STARTS = 30
-"""Points that are fitted, of the model's own, and of what each other model has lent."""
+_STARTS, _FEWER = 30, 10
+"""Points that are fitted: from all over the set, and the best of the model's own and of what each other has lent."""
 _LENT = 300
 """Points that another model lends, of which the best are fitted."""
 _STEPS = 6
@@ -50,13 +50,13 @@ def refine(
     """
     candidate, population = candidates[number], populations[number]
     own = _filled(rng, candidate, population, limit, draws) if draws else population.points[:0]
-    starts = [own[rng.permutation(len(own))[:_STARTS]], population.points[np.argsort(population.distances)[:_STARTS]]]
+    starts = [own[rng.permutation(len(own))[:_STARTS]], population.points[np.argsort(population.distances)[:_FEWER]]]
     for other, theirs in enumerate(populations):
         if other != number and len(theirs.points) and candidates[other].has_errors:
             nearest = theirs.points[np.argsort(theirs.distances)[:_LENT]]
             lent = candidate.adopt(rng, candidates[other], np.resize(nearest, (_LENT, nearest.shape[1])))
             lent = lent[candidate.allowed(lent)]
-            starts.append(lent[np.argsort(candidate.judge(lent, np.inf))[:_STARTS]])
+            starts.append(lent[np.argsort(candidate.judge(lent, np.inf))[:_FEWER]])
     fits = fits_at(candidate, np.unique(np.concatenate(starts), axis=0), candidate.length)
     for _ in range(_STEPS):
         fits = improve(candidate, fits)

@@ -27,8 +27,6 @@ _CENTRES = 200
 """Per unknown, at most."""
 _SURE = 0.2
 """Standard error of the logarithm of a mass that is good enough."""
-_FLATTER = 0.5
-"""Power of the weights of distances by which points make the next density."""
 _MEMORY = 3
 """Rounds whose points make the next density."""
 _ALIKE = Kernel()
@@ -44,8 +42,6 @@ class Round:
     distances: np.ndarray
     draws: int
     width: float = _WIDTHS[0]
-    log_flatter: np.ndarray | None = None
-    """Logarithms of the weights with which points make the next density, if these are others."""
 
     def log_mass(self) -> float:
         """Logarithm of this round's estimate."""
@@ -66,8 +62,7 @@ def grow(
     if len(points) < 2 * candidate.size + 2:
         return None
     # Rounds count alike, whatever mass each found: while the density grows the first find too little.
-    flatter = [r.log_weights if r.log_flatter is None else r.log_flatter for r in last]
-    weights = np.concatenate([np.exp(logs - _log_sum(logs)) for logs in flatter])
+    weights = np.concatenate([np.exp(r.log_weights - _log_sum(r.log_weights)) for r in last])
     if len(points) > _CENTRES * candidate.size:
         chosen = rng.choice(len(points), _CENTRES * candidate.size, replace=False)
         points, weights = points[chosen], weights[chosen]
@@ -80,9 +75,8 @@ def grow(
     found = found[inside]
     # Hardly a miss means that the density is too narrow.
     width = float(np.clip(width * np.sqrt(len(found) / draws / _WANTED), *_WIDTHS))
-    counts, density = kernel.log_weights(distances[inside]), source.log_density(found)
-    # A density that is wider than what it is for leaves less out, and makes no draw very heavy.
-    return Round(found, counts - density, distances[inside], draws, width, _FLATTER * counts - density)
+    log_weights = kernel.log_weights(distances[inside]) - source.log_density(found)
+    return Round(found, log_weights, distances[inside], draws, width)
 
 
 def settled(rounds: list[Round], count: int) -> bool:
