@@ -6,6 +6,7 @@ volume V around all that matters, and σ integrated out,
     ∫ S^(-n/2) dβ / V  =  S_0^(-(n-k)/2) π^(k/2) Γ((n-k)/2) / (Γ(n/2) √det A V),    cov β  =  A⁻¹ S_0 / (n - k - 2).
 """
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -137,3 +138,18 @@ def test_a_distance_of_ones_own_has_a_threshold_that_follows_the_record():
         widths[samples] = model.standard_deviation()["b1"]
     # In proportion to the root of the number of samples: a factor of four; a threshold at 1.02 gives less than two.
     assert widths[250] / widths[4000] == pytest.approx(4.0, rel=0.25)
+
+
+def test_noise_below_the_finest_distance_is_noted_and_told_by_a_finer_one():
+    x, _ = record(250)
+    y = x + 1e-4 * np.random.default_rng(3).standard_normal(250)
+    measured = vb.Record.from_arrays(rate=1.0, output={"y": y})
+    quiet = vb.Problem(
+        lambda b1: b1[:, None] * x, measured, {"b1": PRIORS[1]}, "linear", sequential=False, vectorised=True
+    )
+    assert any("FollowAndWeigh.finest" in note for note in vb.infer(0, quiet, METHOD).notes)
+    fine = vb.infer(0, quiet, replace(METHOD, finest=1e-9))
+    rest = np.sum((y - x * (x @ y) / (x @ x)) ** 2)
+    deviation, found = np.sqrt(rest / (250 - 3) / (x @ x)), fine.selected
+    assert abs(found.standard_deviation()["b1"] / deviation - 1.0) < 3.0 / np.sqrt(2.0 * found.effective_draws)
+    assert not any("finest" in note for note in fine.notes)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -46,6 +45,7 @@ class ProblemCandidate:
 
     def __post_init__(self) -> None:
         self._judge, self._errors = judging(self.problem)
+        self._feasible: Feasible | None = None
 
     @property
     def name(self) -> str:
@@ -93,10 +93,12 @@ class ProblemCandidate:
         """Of the model."""
         return self.problem.prior_probability
 
-    @cached_property
+    @property
     def feasible(self) -> Feasible:
         """Share of the cube that the constraints leave, over which the prior is normalised."""
-        return feasible(self.problem)
+        if self._feasible is None:
+            self._feasible = feasible(self.problem)
+        return self._feasible
 
     def values(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """Parameters of every point, by name."""

@@ -139,6 +139,11 @@ class Descent:
                 "check units, signs and priors"
             )
         if self.kernel.values:
+            if best < self.kernel.finest:
+                note = (
+                    f"the smallest distance is {best:.2g}, and distances below {self.kernel.finest:.2g} are not told "
+                    "apart: intervals are wider than the noise makes them; give a smaller FollowAndWeigh.finest"
+                )
             return [self.kernel.limit(population.best(), most) for population in populations], note
         above = self.excess or excess(most, self.candidates[0].length)
         lowest = max(above * best, self.kernel.finest)

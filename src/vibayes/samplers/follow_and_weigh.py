@@ -144,11 +144,18 @@ class FollowAndWeigh:
             closer = {
                 number: place for number, place in fresh.items() if not again or place.best() < places[number].best()
             }
-            places.update(closer)
+            # Of another search all fits are kept: another minimum may be as good as the best but for chance.
+            places.update({number: self._both(places.get(number), place) for number, place in fresh.items()})
             if closer:
                 yield from _at(before, self._lend(rng, candidates, places))
             if not again:
                 found[0] = min(place.best() for place in places.values())
+
+    def _both(self, before: Fits | Population | None, now: Fits | Population) -> Fits | Population:
+        """What two searches of a model have found."""
+        if isinstance(before, Fits) and isinstance(now, Fits):
+            return distinct(joined(before, now), self.fits)
+        return now if before is None or now.best() < before.best() else before
 
     def _search_one(self, rng, candidates, number: int, places: dict[int, Fits | Population]) -> Iterator[Snapshot]:
         """Where one model is closest to the record, from the prior."""

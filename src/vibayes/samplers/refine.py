@@ -19,7 +19,9 @@ from vibayes.samplers.weigh import Round, grow
 _ROUNDS = 4
 """Of draws that fill the set."""
 _STARTS, _FEWER = 30, 10
-"""Points that are fitted: from all over the set, and the best of the model's own and of what each other has lent."""
+"""Points that are fitted: from all over the set and the best of the model's own, and of what each other has lent."""
+_BEST, _SAME = 1000, 0.02
+"""Best points among which those are chosen that differ by more than this in some coordinate."""
 _LENT = 300
 """Points that another model lends, of which the best are fitted."""
 _STEPS = 6
@@ -50,13 +52,13 @@ def refine(
     """
     candidate, population = candidates[number], populations[number]
     own = _filled(rng, candidate, population, limit, draws) if draws else population.points[:0]
-    starts = [own[rng.permutation(len(own))[:_STARTS]], population.points[np.argsort(population.distances)[:_FEWER]]]
+    starts = [own[rng.permutation(len(own))[:_STARTS]], _apart(population.points, population.distances, _STARTS)]
     for other, theirs in enumerate(populations):
         if other != number and len(theirs.points) and candidates[other].has_errors:
             nearest = theirs.points[np.argsort(theirs.distances)[:_LENT]]
             lent = candidate.adopt(rng, candidates[other], np.resize(nearest, (_LENT, nearest.shape[1])))
             lent = lent[candidate.allowed(lent)]
-            starts.append(lent[np.argsort(candidate.judge(lent, np.inf))[:_FEWER]])
+            starts.append(_apart(lent, candidate.judge(lent, np.inf), _FEWER))
     fits = fits_at(candidate, np.unique(np.concatenate(starts), axis=0), candidate.length)
     for _ in range(_STEPS):
         fits = improve(candidate, fits)
@@ -69,6 +71,18 @@ def refine(
         population.threshold,
         population.acceptance,
     )
+
+
+def _apart(points: np.ndarray, distances: np.ndarray, count: int) -> np.ndarray:
+    """The best points that are not the same, best first, so many at most."""
+    chosen: list[np.ndarray] = []
+    for number in np.argsort(distances)[:_BEST]:
+        point = points[number]
+        if all(np.max(np.abs(point - other)) > _SAME for other in chosen):
+            chosen.append(point)
+        if len(chosen) == count:
+            break
+    return np.array(chosen).reshape(-1, points.shape[1])
 
 
 def _filled(rng, candidate: Candidate, population: Population, limit: float, draws: int) -> np.ndarray:
