@@ -31,6 +31,7 @@ class Ball:
     length: int = 10
     has_errors: bool = False
     beginning: int = 10
+    feasible: tuple[float, float] = (0.0, 0.0)
     proposed: list[np.ndarray] = field(default_factory=list)
 
     def errors(self, points, samples):

@@ -155,11 +155,12 @@ def test_compared_runs_share_the_probability_by_their_evidence(folder, capsys, t
 
 
 def test_evidence_is_compared_only_where_it_can_be(folder):
-    def posterior(evidences, threshold=float("nan"), shift=0.0):
+    def posterior(evidences, threshold=float("nan"), shift=0.0, white_noise=0):
         record = types.SimpleNamespace(output=np.arange(3.0) + shift)
         problem = types.SimpleNamespace(record=record, prior_probability=1.0)
         models = [types.SimpleNamespace(name=n, log_evidence=e, problem=problem) for n, e in evidences.items()]
-        named: Any = type("Named", (), {"models": models, "threshold": threshold, "__iter__": lambda s: iter(models)})
+        told = {"models": models, "threshold": threshold, "white_noise": white_noise}
+        named: Any = type("Named", (), told | {"__iter__": lambda s: iter(models)})
         return named()
 
     one, two = posterior({"a": 0.0, "b": np.log(2.0)}), posterior({"c": 0.0})
@@ -170,6 +171,9 @@ def test_evidence_is_compared_only_where_it_can_be(folder):
     within = posterior({"c": 0.0}, 2.0)
     assert "different thresholds" in hindrance_to_comparison({"1": one, "2": within})
     assert hindrance_to_comparison({"1": within, "2": posterior({"d": 0.0}, 2.0)}) == ""
+    by_likelihood = posterior({"c": 0.0}, 2.1, white_noise=50)
+    assert "weigh distances differently" in hindrance_to_comparison({"1": within, "2": by_likelihood})
+    assert hindrance_to_comparison({"1": by_likelihood, "2": posterior({"d": 0.0}, 2.3, white_noise=50)}) == ""
     assert np.isnan(list(probabilities({"1": one, "2": posterior({"c": np.nan})}).values())).all()
 
 

@@ -155,7 +155,7 @@ def test_a_ridge_is_told_with_the_combination_that_is_known():
 
 def test_few_draws_are_told_by_what_lies_beyond_an_interval():
     (said,) = troubles(draws.of_sample(model_of(count=60)))
-    assert said.severity == "warning" and "1.5 of them lie beyond" in said.sentence
+    assert said.severity == "warning" and "1.5 lie beyond" in said.sentence
     assert not troubles(draws.of_sample(model_of(count=500)))
 
 

@@ -137,6 +137,7 @@ class Bent:
     prior_probability: float = 1.0
     has_errors: bool = False
     beginning: int = 1
+    feasible: tuple[float, float] = (0.0, 0.0)
 
     def errors(self, points, samples):
         raise NotImplementedError

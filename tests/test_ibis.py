@@ -263,6 +263,14 @@ def test_a_filtered_record_gives_what_tempered_smc_gives():
     assert a.diagnostics().acceptance > 0.1 and "effective draws at least" in along.summary()
 
 
+def test_the_evidence_of_a_part_of_the_record_is_not_given_for_that_of_the_whole():
+    target = line()
+    *parts, last = list(IBIS(particles=200).sample(np.random.default_rng(0), target))
+    part = next(stage for stage in parts if stage.done < 1.0)
+    assert np.isnan(part.sample.log_evidence) and np.isfinite(part.sample.state.evidences[-1])
+    assert last.sample.log_evidence == last.sample.state.evidences[-1]
+
+
 # ---- the published moves ---------------------------------------------------------------------------------------
 
 

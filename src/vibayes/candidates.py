@@ -1,6 +1,7 @@
 """A problem as the samplers see it: points of the unit cube that are allowed, judged and lent.
 
-The i-th coordinate of a point is the share of the i-th prior that lies below the parameter's value.
+The i-th coordinate of a point is the share of the i-th prior that lies below the parameter's value; of parameters in
+order, of what the next one leaves of it (`prior_space`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from vibayes.constraints import Increasing, require_mask
 from vibayes.distance import NMSE
 from vibayes.journal import Arrays, Recall, always_computed
 from vibayes.judging import judging
+from vibayes.prior_space import Feasible, coordinates_at, feasible, orders_of, same_prior, shares_at, values_at
 from vibayes.problem import Problem
 
 _FIRST = 0.05
@@ -47,6 +49,7 @@ class ProblemCandidate:
 
     def __post_init__(self) -> None:
         self._judge, self._errors = judging(self.problem, self.budget.require_time)
+        self._feasible: Feasible | None = None
 
     @property
     def name(self) -> str:
@@ -62,6 +65,12 @@ class ProblemCandidate:
     def length(self) -> int:
         """Samples of the record."""
         return self.problem.motions.samples
+
+    @property
+    def measured(self) -> int:
+        """Values of the record whose squared errors make the distance."""
+        distance = self.problem.distance
+        return int(np.count_nonzero(distance.per_sample(self.problem.motions))) if isinstance(distance, NMSE) else 0
 
     @property
     def beginning(self) -> int:
@@ -87,6 +96,13 @@ class ProblemCandidate:
     def prior_probability(self) -> float:
         """Of the model."""
         return self.problem.prior_probability
+
+    @property
+    def feasible(self) -> Feasible:
+        """Share of the cube that the constraints leave, over which the prior is normalised."""
+        if self._feasible is None:
+            self._feasible = feasible(self.problem)
+        return self._feasible
 
     def values(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """Parameters of every point, by name."""
@@ -169,16 +185,16 @@ class ProblemCandidate:
         must be in order are lent in any order, each with its companion, and put in order here.
         """
         theirs, mine = list(other.problem.parameters), list(self.problem.parameters)
-        points = points.copy()
+        shares = np.array(shares_at(other.problem, points))
         for constraint in _orders(other.problem):
-            _shuffle(rng, points, _groups(constraint, theirs))
+            _shuffle(rng, shares, _groups(constraint, theirs))
         result = rng.random((len(points), len(mine)))
         for column, name in enumerate(mine):
-            if name in theirs and other.problem.priors[name] == self.problem.priors[name]:
-                result[:, column] = points[:, theirs.index(name)]
+            if name in theirs and same_prior(other.problem.priors[name], self.problem.priors[name]):
+                result[:, column] = shares[:, theirs.index(name)]
         for constraint in _orders(self.problem):
             _sort(result, _groups(constraint, mine))
-        return result
+        return coordinates_at(self.problem, result)
 
     def returned(self, other: Any, points: np.ndarray) -> np.ndarray | None:
         """Points of another model that would become these if it lent them: (ways, points, its unknowns).
@@ -187,12 +203,14 @@ class ProblemCandidate:
         """
         theirs, mine = list(other.problem.parameters), list(self.problem.parameters)
         here, there = self.problem.priors, other.problem.priors
-        if not all(name in mine and here[name] == there[name] for name in theirs):
+        if not all(name in mine and same_prior(here[name], there[name]) for name in theirs):
+            return None
+        if not all(each in orders_of(self.problem) for each in _orders(self.problem)):
             return None
         ways = [{name: mine.index(name) for name in theirs}]
         for constraint in _orders(self.problem):
             rows = (constraint.names, constraint.carrying) if constraint.carrying else (constraint.names,)
-            if not all(here[name] == here[row[0]] for row in rows for name in row):
+            if not all(same_prior(here[name], here[row[0]]) for row in rows for name in row):
                 return None
             lent = [[name for name in row if name in theirs] for row in rows]
             if len({len(row) for row in lent}) > 1:
@@ -204,12 +222,8 @@ class ProblemCandidate:
                 for way in ways
                 for kept in combinations(range(len(constraint.names)), len(lent[0]))
             ]  # fmt: skip
-        return np.stack([points[:, [way[name] for name in theirs]] for way in ways])
-
-
-def values_at(problem: Problem, points: np.ndarray) -> dict[str, np.ndarray]:
-    """Parameters of every point, by name."""
-    return {name: np.asarray(prior.icdf(points[:, i]), float) for i, (name, prior) in enumerate(problem.priors.items())}
+        shares = shares_at(self.problem, points)
+        return np.stack([coordinates_at(other.problem, shares[:, [way[name] for name in theirs]]) for way in ways])
 
 
 def _orders(problem: Problem) -> list[Increasing]:

@@ -1,8 +1,9 @@
 """What must hold between parameters.
 
 A constraint is a function of the parameters' values by name, arrays with one entry per parameter set, that says which
-sets are allowed. Sets that are not allowed have no prior probability, and the rest does not get more in return: a
-constraint costs a model prior mass, as in the published algorithm, where a draw that breaks one is a draw lost.
+sets are allowed. The prior is one of the sets that are allowed; order among parameters of one prior is a labelling, and
+costs nothing (`prior_space`). `Problem.constrained_prior` has the other convention, in which a constraint costs a model
+prior mass, as in the published algorithm, where a draw that breaks one is a draw lost.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ Constraint = Callable[[Values], Any]
 @dataclass(frozen=True)
 class Increasing:
     """Parameters in increasing order, each with a companion that belongs to it.
+
+    Parameters of one prior are sorted draws of it: none is lost. Those of different priors are in order by chance, and
+    the prior is that of the draws that are.
 
     Args:
         names: in the order they must have.

@@ -12,7 +12,7 @@ from vibayes.naming import nearest
 from vibayes.samplers.diagnostics import ess_bulk, ess_tail, information_gain, mcse_mean, rhat_of_groups
 from vibayes.samplers.likely import Sample
 from vibayes.samplers.ridges import ridges
-from vibayes.samplers.verdicts import judgeable, verdicts
+from vibayes.samplers.verdicts import Verdict, few_draws, judgeable, verdicts
 
 _RIDGE = 50
 """Effective draws that tell a correlation."""
@@ -130,6 +130,9 @@ def diagnosis_of_weighted(
         mean = float(weights @ values)
         error = float(np.sqrt(np.sum(weights**2 * (values - mean) ** 2)))
         rows.append(ParameterDiagnosis(name, mean, error, effective, np.nan, np.nan, np.nan))
+    said = few_draws(tuple(draws), np.asarray(effective))
     if sample is None:
-        return Diagnosis(tuple(rows), np.nan)
-    return Diagnosis(tuple(rows), sample.acceptance, (sample.note,) if sample.note else ())
+        return Diagnosis(tuple(rows), np.nan, tuple(said))
+    if sample.note:
+        said = [Verdict("method", sample.note[0].upper() + sample.note[1:]), *said]
+    return Diagnosis(tuple(rows), sample.acceptance, tuple(said))

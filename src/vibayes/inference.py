@@ -23,12 +23,11 @@ from vibayes.problem import Problem
 from vibayes.progress import Progress, watched
 from vibayes.samplers import FollowAndWeigh, TemperedSMC
 from vibayes.samplers.likely import LikelihoodSampler
-from vibayes.samplers.search import from_prior
 from vibayes.samplers.shapes import Sampler, Snapshot
 from vibayes.sampling import sampled, stopwatch
 
-_TRIES = 1000
-"""Draws among which the constraints must be met at least once, times the rounds of `from_prior`."""
+_MATTERS = 0.01
+"""Probability below which nobody asks for the parameters of a model."""
 
 
 def infer(
@@ -100,7 +99,8 @@ def infer(
         ProblemCandidate(each, remember=recall, budget=budget) for each, recall in zip(problems, recalls, strict=True)
     ]
     budget.counts = [candidate.count for candidate in candidates]
-    _require_possible(candidates)
+    for candidate in candidates:
+        _ = candidate.feasible  # refuses priors that never meet the constraints
     last: Snapshot | None = None
 
     def levels():
@@ -129,16 +129,6 @@ def _require_problems(problems: Any) -> tuple[Problem, ...]:
     if twice is not None:
         raise InvalidInput("infer.problems", "models with names of their own", f"{twice!r} twice", "give each a name")
     return given
-
-
-def _require_possible(candidates: Sequence[ProblemCandidate]) -> None:
-    """Refuse priors that never meet the constraints."""
-    rng = np.random.default_rng(0)
-    for candidate in candidates:
-        if not len(from_prior(rng, candidate, _TRIES)):
-            remedy = "widen the priors or drop a constraint"
-            where = f"Problem {candidate.name!r}"
-            raise InvalidInput(where, "priors that meet the constraints now and then", "never in 800,000 draws", remedy)
 
 
 def _generator(key: Any) -> np.random.Generator:
@@ -194,6 +184,14 @@ def _spent(level: Level, max_simulations: int | None, max_seconds: float | None)
     return ""
 
 
+def _of_draws(model: ModelPosterior, several: bool) -> list[str]:
+    """What is to be said of the draws of a model that may be right."""
+    if not len(model.weights) or model.probability < _MATTERS:
+        return []
+    said = (f"{each[0].lower()}{each[1:].rstrip('.')}" for each in model.diagnostics().verdicts)
+    return [f"{model.name}: {each}" if several else each for each in said]
+
+
 def _posterior(candidates, last: Snapshot | None, trace, seconds: float, ended: str) -> Posterior:
     notes = [note for note in (ended, last.note if last else "nothing was done") if note]
     models = []
@@ -211,8 +209,8 @@ def _posterior(candidates, last: Snapshot | None, trace, seconds: float, ended: 
                 problem=candidate.problem,
                 probability=float(last.probabilities[number]) if last else float("nan"),
                 standard_error=float(last.standard_errors[number]) if last else float("nan"),
-                log_evidence=draws.log_mass if draws else -np.inf,
-                log_evidence_error=draws.standard_error if draws else 0.0,
+                log_evidence=draws.log_mass - candidate.feasible.log_share if draws else np.nan,
+                log_evidence_error=float(np.hypot(draws.standard_error, candidate.feasible.error)) if draws else np.nan,
                 draws=candidate.values(points),
                 weights=draws.weights if draws else np.empty(0),
                 distances=draws.distances if draws else np.empty(0),
@@ -221,5 +219,7 @@ def _posterior(candidates, last: Snapshot | None, trace, seconds: float, ended: 
                 first_failure=count.first_failure,
             )
         )
+        notes += _of_draws(models[-1], len(candidates) > 1)
     threshold = float(last.threshold) if last else float("nan")
-    return Posterior(tuple(models), threshold, tuple(trace), seconds, tuple(notes))
+    white_noise = last.white_noise if last else 0
+    return Posterior(tuple(models), threshold, tuple(trace), seconds, tuple(notes), white_noise)

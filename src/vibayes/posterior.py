@@ -17,6 +17,7 @@ from vibayes.naming import nearest
 from vibayes.notebook import card
 from vibayes.priors import normal_scores
 from vibayes.problem import Problem
+from vibayes.samplers.kernel import Kernel
 from vibayes.samplers.likely import Sample
 from vibayes.samplers.quantiles import weighted_quantile
 from vibayes.visits import MOST, Numbers, Visits, over_models, visits
@@ -33,10 +34,12 @@ class ModelPosterior:
 
     Attributes:
         problem: the model as it was posed.
-        probability: of the model, given that one of those posed is right.
+        probability: of the model, given that one of those posed is right. NaN if it is not known, as after a run that
+            was ended before all models were weighed.
         standard_error: Monte Carlo standard error of the probability.
-        log_evidence: logarithm of the probability density of the record under the model; of a method that works with a
-            distance, of the prior mass within the threshold, minus infinity if no point is. NaN if unknown.
+        log_evidence: logarithm of the probability density of the record under the model. Of `FollowAndWeigh` by
+            default, against that of white noise about the record's mean, both of unknown size; of a method with a
+            threshold of distance, of the prior mass within it, minus infinity if no point is. NaN if unknown.
         log_evidence_error: its standard error.
         draws: parameters by name, one entry per draw.
         weights: of the draws; their sum is one.
@@ -169,6 +172,13 @@ class ModelPosterior:
             raise InvalidInput(f"model {self.name!r}", "draws within the threshold", "none", remedy)
 
 
+def _probability(model: ModelPosterior) -> tuple[str, str]:
+    """Of a model, and its standard error, in words where they are not known."""
+    if np.isnan(model.probability):
+        return "not known", ""
+    return f"{model.probability:.3f}", f"{model.standard_error:.3f}"
+
+
 @dataclass(frozen=True)
 class Level:
     """One line of the trace of a run: what was done, with which model, and what it had cost by then."""
@@ -194,10 +204,13 @@ class Posterior:
 
     Attributes:
         models: in the order they were posed.
-        threshold: of distance, common to all; NaN for a method that works with a likelihood.
+        threshold: of distance, the largest that counts; NaN for a method that works with a likelihood.
         trace: what happened, level by level.
         seconds: the whole inference, compilation included.
         notes: what must be known of the result; empty if all is well.
+        white_noise: measured values n, where draws count by ρ^(-n/2) of their distance ρ, the likelihood of white noise
+            of unknown size; 0 where all within the threshold count alike, and for a method that works with a
+            likelihood of its own.
     """
 
     models: tuple[ModelPosterior, ...]
@@ -205,12 +218,16 @@ class Posterior:
     trace: tuple[Level, ...]
     seconds: float
     notes: tuple[str, ...] = ()
+    white_noise: int = 0
 
     @property
     def selected(self) -> ModelPosterior:
         """The most probable model."""
         if not any(model.probability > 0 for model in self.models):
             got = "; ".join(self.notes) or "none"
+            if any(np.isnan(model.probability) for model in self.models):
+                remedy = "let the run go on to its end, or take a model by its name, as posterior['linear']"
+                raise InvalidInput("Posterior.selected", "probabilities of the models", f"not known: {got}", remedy)
             raise InvalidInput("Posterior.selected", "a model within the threshold", got, "see Posterior.notes")
         return max(self.models, key=lambda model: model.probability)
 
@@ -249,27 +266,33 @@ class Posterior:
         return iter(self.models)
 
     def below(self, threshold: float) -> dict[str, float]:
-        """Probabilities of the models at a smaller threshold, from the same draws."""
+        """Probabilities of the models at a smaller threshold, within which all counts alike, from the same draws."""
         if np.isnan(self.threshold):
             got, remedy = "one that works with a likelihood", "see Posterior.probabilities"
             raise InvalidInput("Posterior.below", "a method that works with a distance", got, remedy)
         logs = []
         for model in self.models:
-            share = float(model.weights[model.distances <= threshold].sum()) if len(model.weights) else 0.0
+            inside = model.distances <= threshold if len(model.weights) else np.zeros(0, bool)
+            with np.errstate(divide="ignore"):
+                weights = np.log(model.weights[inside]) + self._log_odds(model.distances[inside])
             prior = np.log(model.problem.prior_probability)
-            logs.append(model.log_evidence + prior + (np.log(share) if share > 0 else -np.inf))
+            mass = np.logaddexp.reduce(weights) if inside.any() else -np.inf
+            logs.append(model.log_evidence + prior + mass)
         top = max(logs)
         if not np.isfinite(top):
             return {model.name: 0.0 for model in self.models}
         shares = np.exp(np.array(logs) - top)
         return dict(zip(self.probabilities, (shares / shares.sum()).tolist(), strict=True))
 
+    def _log_odds(self, distances: np.ndarray) -> np.ndarray:
+        """Of counting alike against counting by the likelihood of white noise."""
+        return -Kernel(self.white_noise).log_weights(distances)
+
     def _repr_html_(self) -> str:
         rows = [
             (
                 m.name,
-                f"{m.probability:.3f}",
-                f"{m.standard_error:.3f}",
+                *_probability(m),
                 f"{m.effective_draws:,.0f}",
                 f"{m.simulations:,}",
             )
@@ -278,17 +301,22 @@ class Posterior:
         head = ("model", "probability", "error", "effective draws", "simulations")
         return card(f"Posterior of {len(self.models)} models", head, rows, self.notes)
 
+    def _within(self) -> str:
+        if self.white_noise:
+            return f"likelihood of white noise, distances up to {self.threshold:.4g}"
+        return f"threshold {self.threshold:.4g}"
+
     def summary(self) -> str:
         """A few lines for people."""
         cost = f"{self.simulations:,} simulations, {self.seconds:.1f} s"
-        lines = [f"threshold {self.threshold:.4g}, {cost}" if np.isfinite(self.threshold) else cost]
+        lines = [f"{self._within()}, {cost}" if np.isfinite(self.threshold) else cost]
         width = max(len(model.name) for model in self.models)
         for model in self.models:
             error = f" ± {model.standard_error:.2f}" if model.probability > 0 else ""
             failed = f"  ({model.failures:,} of {model.simulations:,} simulations failed)" if model.failures else ""
             seen = model.regions_visited.words() if model.probability > 0 else ""
             seen = f"  regions visited: {seen}" if seen else ""
-            lines.append(f"  {model.name:<{width}}  {model.probability:6.3f}{error}{seen}{failed}")
+            lines.append(f"  {model.name:<{width}}  {_probability(model)[0]:>6}{error}{seen}{failed}")
         if len(self.models) > 1 and (words := self.regions_visited.words()):
             lines.append(f"regions that the record visits, whichever model: {words}")
         if any(model.probability > 0 for model in self.models):

@@ -25,6 +25,8 @@ from vibayes.structure import Structure
 
 Simulator = Callable[..., Any]
 _NMSE, _STRAIGHT = NMSE(), StraightLines()
+_CONVENTIONS = "normalised", "unnormalised"
+"""Of a prior with constraints."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ class Problem:
         priors: one for each unknown.
         name: of the model, as it appears in results.
         constraints: functions of the values by name that say which sets are allowed. Break points of piecewise-linear
-            elements are in increasing order without being told.
+            elements are in increasing order without being told; with one prior for all of them they are sorted draws of
+            it, and none is lost for its order.
         distance: `NMSE`, or a function of the measured and the simulated outputs.
         prior_probability: of the model in comparison with the others; only ratios matter.
         hold: what the inputs do between their samples.
@@ -53,6 +56,9 @@ class Problem:
         sequential: whether errors build up along the record, as in a simulation; a static map is fitted faster without.
         vectorised: the simulator takes arrays with one entry per set, and returns (sets, samples) or
             (sets, samples, outputs).
+        constrained_prior: ``"normalised"``, the prior is one of the sets that are allowed, and its density there is as
+            much larger; or ``"unnormalised"``, the density stays as it is, so that a constraint costs its model prior
+            mass, and models with many constraints are less probable for it.
 
     Examples:
         >>> import numpy as np
@@ -78,6 +84,7 @@ class Problem:
     filter: Filter | Solver | BackboneMethod | None = None
     sequential: bool = True
     vectorised: bool = False
+    constrained_prior: str = "normalised"
 
     def __post_init__(self) -> None:
         if not isinstance(self.record, Record | BackbonePoints):
@@ -95,6 +102,9 @@ class Problem:
         if not (np.isfinite(p) and p > 0):
             remedy = "leave the model out if it is impossible"
             raise InvalidInput("Problem.prior_probability", "a positive number", repr(p), remedy)
+        if self.constrained_prior not in _CONVENTIONS:
+            expected, got = " or ".join(map(repr, _CONVENTIONS)), repr(self.constrained_prior)
+            raise InvalidInput("Problem.constrained_prior", expected, got, "choose one of them")
         if isinstance(self.distance, NMSE) and isinstance(self.record, Record) and not self.likely:
             self.distance.per_sample(self.record)  # refuses a record that cannot be compared with
         if isinstance(self.model, Structure):

@@ -71,7 +71,7 @@ def followed(
     def levels():
         for number, (target, run) in enumerate(zip(targets, runs, strict=True)):
             for stage in run(target):
-                samples[number] = stage.sample or samples[number]
+                samples[number] = _normalised(stage.sample, target) or samples[number]
                 yield _level(stage, targets, samples, number, elapsed())
 
     trace, ended = watched(levels(), show, spent)
@@ -90,6 +90,18 @@ def _in_time(ask: Callable[[ProblemTarget], Sequence[str]], target: ProblemTarge
         return ask(target)
     except LimitReached:
         return ()
+
+
+def _normalised(sample: Sample | None, target: ProblemTarget) -> Sample | None:
+    """With the evidence under the prior of what the constraints allow; samplers have it under that of all points."""
+    if sample is None:
+        return None
+    log_share, error = target.feasible
+    return replace(
+        sample,
+        log_evidence=sample.log_evidence - log_share,
+        log_evidence_error=float(np.hypot(sample.log_evidence_error, error)),
+    )
 
 
 def _level(stage: Stage, targets, samples, number: int, seconds: float) -> Level:
@@ -125,7 +137,7 @@ def _probabilities(targets, samples) -> tuple[np.ndarray, np.ndarray]:
         return unknown, unknown
     nothing = np.empty(0)
     evidences = [Draws(nothing, nothing, nothing, s.log_evidence, s.log_evidence_error) for s in samples]
-    return probabilities_of(evidences, targets)
+    return probabilities_of(evidences, targets, normalised=True)
 
 
 def _posterior(targets, samples, trace, seconds: float, ended: str) -> Posterior:

@@ -1,7 +1,7 @@
 """A problem with a likelihood as the samplers see it: log-likelihoods of points in normal coordinates.
 
 The i-th coordinate z of a point gives the i-th parameter by its prior's inverse distribution, icdf(Φ(z)): a standard
-normal z has the prior.
+normal z has the prior. Parameters in order are sorted draws of theirs (`prior_space`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -21,12 +22,12 @@ from vibayes.backbone import BackbonePoints
 from vibayes.backbone.trust import trust_notes
 from vibayes.budget import Budget, unlimited
 from vibayes.candidates import Count
-from vibayes.constraints import require_mask
 from vibayes.errors import InvalidInput
 from vibayes.filters.noise import noisier
 from vibayes.filters.recursion import BLOCK
 from vibayes.filters.verb import along, go_on, log_likelihoods, start
 from vibayes.journal import Arrays, Recall, always_computed
+from vibayes.prior_space import Feasible, feasible, meets, shares_at
 from vibayes.problem import Problem
 from vibayes.simulation.cores import cores
 
@@ -65,9 +66,14 @@ class ProblemTarget:
         """Of the model."""
         return self.problem.prior_probability
 
+    @cached_property
+    def feasible(self) -> Feasible:
+        """Share of the prior that the constraints leave, over which it is normalised."""
+        return feasible(self.problem)
+
     def values(self, points: np.ndarray) -> dict[str, np.ndarray]:
         """Parameters of every point, by name."""
-        shares = np.clip(ndtr(points), 1e-300, 1.0 - 1e-16)
+        shares = np.clip(shares_at(self.problem, ndtr(points)), 1e-300, 1.0 - 1e-16)
         priors = self.problem.priors.items()
         return {name: np.asarray(prior.icdf(shares[:, i]), float) for i, (name, prior) in enumerate(priors)}
 
@@ -172,10 +178,8 @@ class ProblemTarget:
 
     def _allowed(self, points: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Values of the points, and which of them meet the constraints."""
-        values, allowed = self.values(points), np.ones(len(points), bool)
-        for number, constraint in enumerate(self.problem.constraints):
-            allowed &= require_mask(f"Problem.constraints[{number}]", constraint, values, len(points))
-        return values, allowed
+        values = self.values(points)
+        return values, np.array(meets(self.problem, values)) if len(points) else np.ones(0, bool)
 
     def _tell(self, done: int, failed: int) -> None:
         self.count.simulations += done
@@ -222,7 +226,7 @@ class ProblemTarget:
 
     def traceable(self, point: jax.Array) -> jax.Array:
         """Log-likelihood of one point, for JAX to differentiate."""
-        shares = jax.scipy.special.ndtr(point)
+        shares = shares_at(self.problem, jax.scipy.special.ndtr(point))
         values: dict[str, Any] = {n: p.icdf(shares[i]) for i, (n, p) in enumerate(self.problem.priors.items())}
         total = self._filtering.log_likelihood(values)
         for constraint in self.problem.constraints:

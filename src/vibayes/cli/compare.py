@@ -78,8 +78,10 @@ def hindrance_to_comparison(posteriors: Mapping[str, Any]) -> str:
     outputs = [each.models[0].problem.record.output for each in (first, *others)]
     if any(not np.array_equal(outputs[0], each, equal_nan=True) for each in outputs[1:]):
         return "evidence is not compared, for the runs are of different data"
+    if len({each.white_noise for each in (first, *others)}) > 1:
+        return "evidence is not compared, for the runs weigh distances differently"
     thresholds = [each.threshold for each in (first, *others)]
-    if not np.isnan(thresholds).all() and len(set(thresholds)) > 1:
+    if not first.white_noise and not np.isnan(thresholds).all() and len(set(thresholds)) > 1:
         return "evidence is not compared, for the runs have different thresholds"
     return ""
 
@@ -102,11 +104,11 @@ def table(posteriors: Mapping[str, Any], shares: Mapping[tuple[str, str], float]
     rows = [("run", "model", "log evidence", "in its run", "of all", "regions visited")]
     for label, posterior in posteriors.items():
         for model in posterior:
-            evidence = f"{model.log_evidence:.2f} ± {model.log_evidence_error:.2f}"
-            of_all = "" if shares is None else f"{shares[label, model.name]:.3f}"
-            rows.append(
-                (label, model.name, evidence, f"{model.probability:.3f}", of_all, model.regions_visited.words())
-            )
+            evidence = _known(model.log_evidence, ".2f")
+            evidence += f" ± {model.log_evidence_error:.2f}" if np.isfinite(model.log_evidence) else ""
+            of_all = "" if shares is None else _known(shares[label, model.name], ".3f")
+            in_run, seen = _known(model.probability, ".3f"), model.regions_visited.words()
+            rows.append((label, model.name, evidence, in_run, of_all, seen))
     if not any(row[-1] for row in rows[1:]):
         rows = [row[:-1] for row in rows]
     lines = _aligned(rows)
@@ -116,6 +118,11 @@ def table(posteriors: Mapping[str, Any], shares: Mapping[tuple[str, str], float]
             values = ", ".join(f"{name} {means[name]:.5g} ± {deviations[name]:.2g}" for name in means)
             lines.append(f"{label}, {model.name}: {values}")
     return lines
+
+
+def _known(value: float, digits: str) -> str:
+    """A number, or words where it is not known."""
+    return "not known" if np.isnan(value) else format(value, digits)
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:

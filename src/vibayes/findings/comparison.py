@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vibayes.findings.finding import Finding
+from vibayes.findings.run import ENDED
 from vibayes.posterior import Posterior
 
 _DECISIVE = 10.0
@@ -20,6 +21,8 @@ def of_models(posterior: Posterior) -> list[Finding]:
         return []
     if len(known) < len(posterior.models):
         remedy = "use a method that gives the evidence, as TemperedSMC or IBIS"
+        if any(note.startswith(ENDED) for note in posterior.notes):
+            remedy = "let the run go on to its end"
         return [Finding("notice", "models", "Probabilities of the models are not known", remedy)]
     first, second = sorted(known, key=lambda model: model.probability, reverse=True)[:2]
     if not first.probability > 0:

@@ -6,10 +6,9 @@ import numpy as np
 
 from vibayes.findings.finding import Finding, Severity
 from vibayes.posterior import ModelPosterior
+from vibayes.samplers.settings import ENOUGH_DRAWS, FEW_DRAWS
 from vibayes.samplers.verdicts import Verdict
 
-_ENOUGH, _FEW = 400.0, 100.0
-"""Effective draws for the ends of a 95 % interval: ten and two and a half lie beyond each of them."""
 _ROUGH = 0.5
 """Standard error of a log-evidence, above which probabilities of models cannot be quoted."""
 _APART = 1.1
@@ -23,8 +22,6 @@ def of_sample(model: ModelPosterior) -> list[Finding]:
     said = [each for each in found.verdicts if isinstance(each, Verdict) and each.about in _SEVERITIES]
     findings = [_finding(each, found) for each in said]
     findings += [Finding("notice", "method", s) for s in found.verdicts if not isinstance(s, Verdict)]
-    if model.sample is None or model.sample.weights is not None:
-        findings += _of_weighted(model.effective_draws)
     if any(each.rank for each in findings):
         return findings
     fewest = min(np.nanmin([p.ess_bulk, p.ess_tail]) for p in found)
@@ -37,18 +34,10 @@ def _finding(said: Verdict, found) -> Finding:
     severity = _SEVERITIES[said.about]
     if said.about == "chains" and max(p.rhat for p in found) > _APART:
         severity = "serious"
-    if said.about == "draws" and not min(np.nanmin([p.ess_bulk, p.ess_tail, _ENOUGH]) for p in found) >= _FEW:
+    fewest = min(np.nanmin([p.ess_bulk, p.ess_tail, ENOUGH_DRAWS]) for p in found)
+    if said.about == "draws" and not fewest >= FEW_DRAWS:
         severity = "warning"
     return Finding(severity, said.about, said.sentence, said.remedy)
-
-
-def _of_weighted(effective: float) -> list[Finding]:
-    if round(effective) >= _ENOUGH:
-        return []
-    beyond = f"{0.025 * effective:.1f} of them lie beyond each end of a 95 % interval"
-    words = f"The draws are worth {effective:.0f} independent ones: {beyond}"
-    severity: Severity = "warning" if effective < _FEW else "notice"
-    return [Finding(severity, "draws", words, f"give more draws, until they are worth {_ENOUGH:.0f}")]
 
 
 def of_evidence(model: ModelPosterior, several: bool) -> list[Finding]:

@@ -21,7 +21,7 @@ _REMEDY = "try another model, widen the priors, and check units, signs and which
 
 def of_models(posterior: Posterior) -> list[Finding]:
     """Whether any model came near the record."""
-    if any(model.probability > 0 or len(model.weights) for model in posterior):
+    if any(model.probability > 0 or np.isnan(model.probability) or len(model.weights) for model in posterior):
         return []
     return [Finding("serious", "reach", "None of the models has been found to explain the record", _REMEDY)]
 

@@ -6,7 +6,7 @@ from vibayes.findings.finding import Finding, Severity
 from vibayes.posterior import ModelPosterior, Posterior
 
 _MANY = 0.1
-_ENDED = "ended after", "interrupted", "nothing was done"
+ENDED = "ended after", "interrupted", "nothing was done"
 
 
 def of_failures(model: ModelPosterior) -> list[Finding]:
@@ -33,7 +33,7 @@ def of_notes(posterior: Posterior) -> list[Finding]:
     for note in posterior.notes:
         if note in told or " failed" in note or "could not be computed" in note or "gives no evidence" in note:
             continue
-        severity: Severity = "warning" if note.startswith(_ENDED) else "notice"
+        severity: Severity = "warning" if note.startswith(ENDED) else "notice"
         remedy = "let it go on to its end" if severity == "warning" else ""
         found.append(Finding(severity, "run", note[0].upper() + note[1:].rstrip("."), remedy))
     return found

@@ -11,7 +11,7 @@ from vibayes.io.packages import package
 from vibayes.io.stored_names import stored_name, stored_text
 from vibayes.naming import nearest
 from vibayes.posterior import ModelPosterior
-from vibayes.priors import normal_scores
+from vibayes.prior_space import scores_at
 from vibayes.problem import Problem
 from vibayes.samplers.likely import Sample
 
@@ -151,10 +151,9 @@ def model_of(groups: dict[str, Any], problem: Problem, where: str) -> ModelPoste
     weights = statistic("weight", np.full(chains * each, 1.0 / max(chains * each, 1)))
     sample = None
     if not ours or told["sampled"]:
-        points = [normal_scores(problem.priors[name], values) for name, values in table.items()]
         unknown = np.full((chains, each), np.nan)
         sample = Sample(
-            np.stack(points, axis=-1),
+            scores_at(problem, table),
             logs.reshape(chains, each) if len(logs) else unknown,
             float(told.get("acceptance", np.nan)),
             float(told.get("log_evidence", np.nan)),

@@ -58,6 +58,7 @@ def write_posterior(posterior: Posterior, path: PathLike) -> None:
         "vibayes_posterior": _FORMAT,
         "models": json.dumps([model.name for model in posterior.models]),
         "threshold": posterior.threshold,
+        "white_noise": posterior.white_noise,
         "seconds": posterior.seconds,
         "notes": json.dumps(posterior.notes),
         "trace": json.dumps([asdict(level) for level in posterior.trace]),
@@ -146,7 +147,8 @@ def _posterior(
     models = tuple(_model(groups[group(name)], posed[name]) for name in names)
     trace = tuple(_level(each) for each in json.loads(root["trace"]))
     notes = tuple(json.loads(root["notes"]))
-    found = Posterior(models, float(root["threshold"]), trace, float(root["seconds"]), notes)
+    white_noise = int(root.get("white_noise", 0))
+    found = Posterior(models, float(root["threshold"]), trace, float(root["seconds"]), notes, white_noise)
     if unchecked:
         warnings.warn(f"'{file}' has no checksum, so nobody can tell whether it is whole: write it anew", stacklevel=3)
     return found

@@ -34,6 +34,8 @@ def _sentence(posterior: Posterior) -> str:
     drawn = [model for model in posterior if len(model.weights)]
     ranked = sorted((m for m in posterior if m.probability > 0), key=lambda m: m.probability, reverse=True)
     within = f" within a threshold of {number(posterior.threshold)}" if np.isfinite(posterior.threshold) else ""
+    if not ranked and not drawn and any(np.isnan(model.probability) for model in posterior):
+        return "The run was ended before the models were weighed: which explains the record is not known."
     if not ranked and not drawn:
         return "None of the models has been found to explain the record."
     if not ranked:
@@ -50,7 +52,8 @@ def _sentence(posterior: Posterior) -> str:
     )
     sentence = f"The most probable model is {name}, with probability {probability(first)}"
     if not others:
-        return f"{sentence}: no other explains the record{within}.{seen}"
+        why = "the others are far behind" if posterior.white_noise else f"no other explains the record{within}"
+        return f"{sentence}: {why}.{seen}"
     return f"{sentence}; next comes {escape(others[0].name)} with {probability(others[0])}.{seen}"
 
 
@@ -104,8 +107,9 @@ def models(posterior: Posterior) -> str:
     rows = []
     for m, visited in zip(posterior, seen, strict=True):
         error = f" ± {number(m.log_evidence_error, 2)}" if np.isfinite(m.log_evidence) else ""
+        evidence = "not known" if np.isnan(m.log_evidence) else number(m.log_evidence) + error
         rows.append(
-            (m.name, probability(m), number(m.log_evidence) + error, str(len(m.problem.parameters)),
+            (m.name, probability(m), evidence, str(len(m.problem.parameters)),
              f"{m.effective_draws:,.0f}", f"{m.simulations:,}", f"{m.failures:,}",
              *([visited or "–"] if any(seen) else []))
         )  # fmt: skip

@@ -243,7 +243,8 @@ def _whole(value: float) -> str:
 
 def _cost(posterior: Posterior) -> str:
     cost = f"{posterior.simulations:,} simulations in {posterior.seconds:.1f} s"
-    threshold = f"; threshold of distance {number(posterior.threshold)}" if np.isfinite(posterior.threshold) else ""
+    what = "distances that count are up to" if posterior.white_noise else "threshold of distance"
+    threshold = f"; {what} {number(posterior.threshold)}" if np.isfinite(posterior.threshold) else ""
     return f"<p>{cost}{threshold}.</p>"
 
 

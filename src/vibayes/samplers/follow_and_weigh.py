@@ -3,10 +3,10 @@
 1. *Follow.* Each model is fitted to the beginning of the record, then to more and more of it (`fit`). It is done again
    with one model after the other, those that may be right, until two searches agree on the smallest distance.
    Where Gauss-Newton steps find nothing smaller, a few levels of `search` dig for it.
-2. *Lend.* The smallest distance found is about the noise floor; the threshold is a little above it. Models whose
-   parameters have common names try one another's points, so that none misses a place that another has found.
-3. *Weigh.* Each model's prior mass within the threshold is computed by importance sampling (`weigh`), with a standard
-   error. The probabilities of the models are in proportion to it (`compare`).
+2. *Lend.* The smallest distance found is about the noise floor. Models whose parameters have common names try one
+   another's points, so that none misses a place that another has found.
+3. *Weigh.* Each model's prior mass, by the weights of its distances (`kernel`), is computed by importance sampling
+   (`weigh`), with a standard error. The probabilities of the models are in proportion to it (`compare`).
 
 A distance that is not a sum of squared errors cannot be fitted: its models descend from the prior (`search`) instead.
 """
@@ -16,11 +16,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from vibayes.samplers.compare import compare, within
-from vibayes.samplers.fit import Fits, around, distinct, fits_at, follow, improve, joined
+from vibayes.samplers.compare import Weighing, compare, within
+from vibayes.samplers.descent import Descent, descending, unweighed
+from vibayes.samplers.fit import Fits, distinct, fits_at, follow, improve, joined
+from vibayes.samplers.kernel import Kernel
 from vibayes.samplers.search import Population, descend, from_prior, population_of
 from vibayes.samplers.settings import require_counts, require_within
 from vibayes.samplers.shapes import Candidate, Draws, Snapshot
@@ -37,23 +40,12 @@ _AGREE = 1.15
 """Smallest distances of two searches that agree differ by less than this factor."""
 _NEAR = 1.4
 """A search from the prior is over when its threshold is down to this many times its smallest distance."""
-_REACH = 1.1
-"""Times the threshold: a model whose smallest distance is larger will not get there."""
-_RISES = 0.5, 0.05, 0.005
-"""Of the misfit, around the fits."""
 _PLAUSIBLE = 20.0
 """Times the smallest distance of all: models within it are searched again, the smallest first."""
 _MANY = 7
 """Unknowns of a model that needs all the fits; those with fewer make do with fewer, down to half."""
-_DIGGINGS = 15
-"""Levels down from the best fits, at most."""
-_DEEP = 1.005
-"""Times the smallest distance: a threshold that is deep enough."""
-_DESCENTS = 5
 _FIRST_SEARCH, _WEIGHED_FROM = 0.5, 0.7
 """Shares of a run, as a rule, after which all models have been searched once and after which they are weighed."""
-_NOTHING = 100.0
-"""Percent: what a model that does not move is off."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +58,12 @@ class FollowAndWeigh:
             in each of the others: those that may be right, the smallest first.
         particles: points per model and level on the way down to the threshold.
         keep: share of points kept at each level.
-        excess: the final threshold in units of the smallest distance found, which is about the noise floor. By default
-            1.02 and three times the number of unknowns per sample, by which the best fit may lie below the truth.
-        threshold: the final threshold itself, in place of ``excess``.
-        finest: no threshold is lowered below this.
+        excess: a threshold in units of the smallest distance found, which is about the noise floor: all that is within
+            it counts alike. Without it, and without ``threshold``, a distance that is a sum of squared errors counts by
+            the likelihood of white noise of unknown size, and any other has a threshold at one and three times the
+            number of unknowns per sample.
+        threshold: the threshold itself, in place of ``excess``.
+        finest: distances below it are not told apart.
         draws: draws per round and model when weighing.
         rounds: rounds that count; at least as many come before.
         one_place: draws show only the neighbourhood of a model's best fit, where its errors are about linear, instead
@@ -106,20 +100,29 @@ class FollowAndWeigh:
         places: dict[int, Fits | Population] = {}
         found: list[float] = []
         yield from self._search(rng, candidates, places, found)
-        populations = [self._spread(rng, candidate, places[number]) for number, candidate in enumerate(candidates)]
-        threshold, note = yield from self._come_down(rng, candidates, populations)
+        kernel = self._kernel(candidates)
+        descent = Descent(candidates, kernel, self.particles, self.keep, self.excess, self.threshold)
+        populations = [descent.spread(rng, number, places[number]) for number in range(len(candidates))]
+        limits, note = yield from _at(_WEIGHED_FROM, descent.come_down(rng, populations))
         if self.searches > 1 and not _agree(found) and self.threshold is None:
             listing = ", ".join(f"{distance:.3g}" for distance in sorted(found))
             note = note or f"no two searches agree on the smallest distance ({listing}): there may be better parameters"
-        if np.isfinite(threshold):
+        if np.isfinite(min(limits)):
             if self.threshold is not None:  # it may be so large that the prior itself comes within it
                 populations = [self._with_prior(rng, *each) for each in zip(candidates, populations, strict=True)]
-            snapshots = compare(rng, candidates, populations, threshold, self.draws, self.rounds, self.one_place, note)
+            what = Weighing(candidates, populations, limits, kernel, self.draws, self.rounds)
+            snapshots = compare(rng, what, self.one_place, note)
             yield from (replace(s, done=_WEIGHED_FROM + (1.0 - _WEIGHED_FROM) * s.done) for s in snapshots)
         else:
             nothing = tuple(Draws.none(candidate.size) for candidate in candidates)
             zeros = (0.0,) * len(candidates)
-            yield Snapshot("done", threshold, 0.0, np.nan, zeros, zeros, nothing, note)
+            yield Snapshot("done", np.inf, 0.0, np.nan, zeros, zeros, nothing, note)
+
+    def _kernel(self, candidates: Sequence[Candidate]) -> Kernel:
+        """By the likelihood of white noise, unless there is a threshold or another distance than squared errors."""
+        alike = self.threshold is not None or self.excess is not None
+        alike = alike or not all(candidate.has_errors for candidate in candidates)
+        return Kernel(0 if alike else candidates[0].measured, self.finest)
 
     def _search(self, rng, candidates, places: dict[int, Fits | Population], found: list[float]) -> Iterator[Snapshot]:
         """Where each model is closest to the record; then one model after the other again until two searches agree."""
@@ -141,27 +144,18 @@ class FollowAndWeigh:
             closer = {
                 number: place for number, place in fresh.items() if not again or place.best() < places[number].best()
             }
-            places.update(closer)
+            # Of another search all fits are kept: another minimum may be as good as the best but for chance.
+            places.update({number: self._both(places.get(number), place) for number, place in fresh.items()})
             if closer:
                 yield from _at(before, self._lend(rng, candidates, places))
             if not again:
                 found[0] = min(place.best() for place in places.values())
 
-    def _come_down(
-        self, rng, candidates, populations: list[Population]
-    ) -> Generator[Snapshot, None, tuple[float, str]]:
-        """Bring the models that can to a common threshold; the threshold, and what there is to say of it."""
-        yield from _at(_WEIGHED_FROM, self._dig(rng, candidates, populations))
-        threshold, note = self._threshold(populations, candidates)
-        for _ in range(_DESCENTS if np.isfinite(threshold) else 0):
-            for number in range(len(candidates)):
-                yield from _at(_WEIGHED_FROM, self._descend(rng, candidates, populations, number, threshold))
-            wanted, note = self._threshold(populations, candidates)
-            if wanted >= 0.999 * threshold:
-                break
-            threshold = wanted  # on the way down the smallest distance got smaller still
-        # A model that stalls just above the threshold raises it to where there is something to weigh.
-        return max(threshold, min(population.threshold for population in populations)), note
+    def _both(self, before: Fits | Population | None, now: Fits | Population) -> Fits | Population:
+        """What two searches of a model have found."""
+        if isinstance(before, Fits) and isinstance(now, Fits):
+            return distinct(joined(before, now), self.fits)
+        return now if before is None or now.best() < before.best() else before
 
     def _search_one(self, rng, candidates, number: int, places: dict[int, Fits | Population]) -> Iterator[Snapshot]:
         """Where one model is closest to the record, from the prior."""
@@ -178,7 +172,7 @@ class FollowAndWeigh:
         population = population_of(candidate, from_prior(rng, candidate, 4 * self.particles))
         while len(population.points) and not (population.stalled() or self._arrived(population)):
             population = descend(rng, candidate, population, self.particles, self.keep, 0.0)
-            yield _descending("search", candidates, number, population)
+            yield descending("search", candidates, number, population)
         places[number] = population
 
     def _lend(self, rng, candidates, places: dict[int, Fits | Population]) -> Iterator[Snapshot]:
@@ -201,29 +195,6 @@ class FollowAndWeigh:
                 yield _fitting(candidates, number, fits)
             places[number] = distinct(fits, self.fits)
 
-    def _spread(self, rng, candidate: Candidate, place: Fits | Population) -> Population:
-        """Points around the fits, enough to descend with."""
-        if isinstance(place, Population):
-            return place
-        beside = [around(rng, candidate, place, self.particles, rise) for rise in _RISES]
-        return population_of(candidate, np.concatenate([place.points, *beside]))
-
-    def _dig(self, rng, candidates, populations: list[Population]) -> Iterator[Snapshot]:
-        """Look for still smaller distances where Gauss and Newton find none, in the models that are closest."""
-        best = min(population.best() for population in populations)
-        for number, start in enumerate(populations):
-            if not start.best() <= _REACH * best:
-                continue
-            population = start
-            for _ in range(_DIGGINGS):
-                if population.stalled() or population.threshold <= _DEEP * population.best():
-                    break
-                population = descend(rng, candidates[number], population, self.particles, self.keep, 0.0)
-                yield _descending("descend", candidates, number, population)
-            points = np.concatenate([start.points, population.points])
-            distances = np.concatenate([start.distances, population.distances])
-            populations[number] = Population(points, np.ones(len(points)), distances)
-
     def _with_prior(self, rng, candidate: Candidate, population: Population) -> Population:
         """And draws of the prior within the threshold."""
         assert self.threshold is not None
@@ -235,42 +206,15 @@ class FollowAndWeigh:
         lowest = self.threshold if self.threshold is not None else _NEAR * population.best()
         return population.threshold <= max(lowest, self.finest)
 
-    def _threshold(self, populations, candidates) -> tuple[float, str]:
-        """The common threshold, and what there is to say of it."""
-        best = min(population.best() for population in populations)
-        if not np.isfinite(best):
-            return np.inf, "no model follows the record at any distance"
-        note = ""
-        if best >= _NOTHING:
-            note = (
-                f"no model does better than one that stands still (smallest distance {best:.3g}): "
-                "check units, signs and priors"
-            )
-        room_for_the_truth = 1.02 + 3.0 * max(c.size for c in candidates) / candidates[0].length
-        lowest = max((self.excess or room_for_the_truth) * best, self.finest)
-        if self.threshold is None:
-            return lowest, note
-        if best > self.threshold:
-            return lowest, (
-                f"no model comes within {self.threshold:.4g}: the smallest distance found is {best:.4g}; "
-                f"the threshold is {lowest:.4g} instead"
-            )
-        return self.threshold, note
 
-    def _descend(self, rng, candidates, populations, number: int, threshold: float) -> Iterator[Snapshot]:
-        """Bring a model to the common threshold, if it can get there."""
-        population = replace(populations[number], stuck=0)
-        if population.best() > _REACH * threshold:
-            return
-        while len(population.points) and population.threshold > threshold and not population.stalled():
-            population = descend(rng, candidates[number], population, self.particles, self.keep, threshold)
-            populations[number] = population
-            yield _descending("descend", candidates, number, population)
-
-
-def _at(done: float, snapshots: Iterator[Snapshot]) -> Iterator[Snapshot]:
-    """Snapshots of work that hardly counts in the estimate of what remains."""
-    return (replace(snapshot, done=done) for snapshot in snapshots)
+def _at(done: float, snapshots: Iterator[Snapshot]) -> Generator[Snapshot, None, Any]:
+    """Snapshots of work that hardly counts in the estimate of what remains; what it returns, this does."""
+    while True:
+        try:
+            snapshot = next(snapshots)
+        except StopIteration as end:
+            return end.value
+        yield replace(snapshot, done=done)
 
 
 def _next(candidates, places: dict[int, Fits | Population], searched: Counter[int]) -> int:
@@ -287,18 +231,4 @@ def _agree(found: Sequence[float]) -> bool:
 
 
 def _fitting(candidates, number: int, fits: Fits) -> Snapshot:
-    return _unweighed(
-        "follow", candidates, number, fits.best(), fits.samples / candidates[number].length, fits.improved
-    )
-
-
-def _descending(stage: str, candidates, number: int, population: Population) -> Snapshot:
-    return _unweighed(stage, candidates, number, population.threshold, 1.0, population.acceptance)
-
-
-def _unweighed(stage: str, candidates, number: int, threshold: float, followed: float, acceptance: float) -> Snapshot:
-    """Before the models are weighed nothing is known of their probabilities."""
-    unknown = (np.nan,) * len(candidates)
-    draws = tuple(Draws.none(c.size) for c in candidates)
-    note = "stopped before the models were weighed: there are no probabilities and no draws"
-    return Snapshot(stage, threshold, followed, acceptance, unknown, unknown, draws, note, number)
+    return unweighed("follow", candidates, number, fits.best(), fits.samples / candidates[number].length, fits.improved)

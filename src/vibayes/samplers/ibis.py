@@ -256,9 +256,11 @@ class IBIS:
         state.rejuvenations.append(Rejuvenation(prefix.last, len(accepted), float(np.mean(accepted)), memory.left))
 
     def _sample(self, state: State, target: Sequential) -> Sample:
-        evidence = state.evidences[-1] if state.evidences else 0.0
+        # That of a part of the record must not be compared with that of the whole: it is in the state.
+        whole = state.time == target.samples
+        evidence, error = (state.evidences[-1], state.error) if whole and state.evidences else (np.nan, np.nan)
         return Sample(
-            state.points[None], state.log_likelihoods[None], _acceptance(state), evidence, state.error,
+            state.points[None], state.log_likelihoods[None], _acceptance(state), evidence, error,
             _note(state, target), weights=state.weights, state=state,
         )  # fmt: skip
 

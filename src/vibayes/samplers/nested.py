@@ -44,7 +44,7 @@ class ABCNestedSampling:
 
     - Ellipsoids live in the unit cube, where the prior is uniform. A draw that leaves the cube or breaks a constraint
       is a draw lost to its model (algorithm 5, lines 13 and 14: another model is drawn thereafter). The first
-      population does likewise.
+      population does likewise. No draw is lost for the order of its break points, which need only be unique.
     - An ellipsoid has the shape of the weighted covariance and just holds all active particles before it is enlarged,
       as in the code published with the method's first version (Ben Abdessalem et al., 2019). ``f_0`` and ``gamma``
       multiply its matrix, so its axes grow and shrink by their square roots.
@@ -52,10 +52,11 @@ class ABCNestedSampling:
       particle has no density and no say in the threshold.
     - The relative difference of thresholds is (ε_p - ε_{p+1}) / ε_p.
 
-    Standard errors are those of N_s independent particles, √(p (1 - p) / N_s): a first approximation, too small, since
-    particles survive from population to population and chance that favoured a model early is carried on. Log masses
-    are in the manner of nested sampling, the product of the shares that survived; the paper does not give them. They
-    are too large, and their standard errors too small, since new particles crowd where the distance is small.
+    Probabilities are shares of the population whatever `Problem.constrained_prior` says. Standard errors are those of
+    N_s independent particles, √(p (1 - p) / N_s): a first approximation, too small, since particles survive from
+    population to population and chance that favoured a model early is carried on. Log masses are in the manner of
+    nested sampling, the product of the shares that survived; the paper does not give them. They are too large, and
+    their standard errors too small, since new particles crowd where the distance is small.
 
     Args:
         n_s: particles per population [N_s].

@@ -37,8 +37,8 @@ class ABCRejection:
         threshold: of distance.
         particles: draws to be kept, of all models together. The last round of draws is kept in full, so that there
             may be a few more.
-        max_draws: draws from the prior after which the method gives up; those that break a constraint count, and
-            cost their model prior mass.
+        max_draws: draws from the prior after which the method gives up; those that break a constraint count. What
+            they cost a model is returned to it where the prior is normalised (`Problem.constrained_prior`).
 
     Examples:
         >>> import numpy as np

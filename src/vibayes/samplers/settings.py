@@ -1,10 +1,15 @@
-"""What the settings of samplers must be."""
+"""What the settings of samplers must be, and how many draws their results need."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from vibayes.errors import InvalidInput
+
+ENOUGH_DRAWS, FEW_DRAWS = 400, 100
+"""Effective draws for means and the ends of a 95 % interval, beyond each of which ten of them lie; and so few, two and
+a half beyond each end, that hardly more than a mean can be quoted. One rule for notes of runs, diagnoses and reports.
+"""
 
 
 def require_counts(settings: object, *names: str) -> None:

@@ -28,8 +28,18 @@ class Candidate(Protocol):
         ...
 
     @property
+    def measured(self) -> int:
+        """Values of the record whose squared errors make the distance."""
+        ...
+
+    @property
     def prior_probability(self) -> float:
         """Of the model, before the record."""
+        ...
+
+    @property
+    def feasible(self) -> tuple[float, float]:
+        """Logarithm of the share of the cube over which the prior is normalised, and the standard error of that."""
         ...
 
     def allowed(self, points: np.ndarray) -> np.ndarray:
@@ -87,6 +97,11 @@ class Draws:
         """Of a model that does not come within the threshold."""
         return Draws(np.empty((0, size)), np.empty(0), np.empty(0))
 
+    @staticmethod
+    def unknown(size: int) -> Draws:
+        """Of a model that has not been weighed yet."""
+        return Draws(np.empty((0, size)), np.empty(0), np.empty(0), np.nan, np.nan)
+
 
 @dataclass(frozen=True)
 class Snapshot:
@@ -106,6 +121,8 @@ class Snapshot:
     """The model that was worked on, if it was one."""
     done: float = np.nan
     """Share of the work that is done, as far as can be said."""
+    white_noise: int = 0
+    """Measured values, if draws count by the likelihood of white noise (`kernel`)."""
 
 
 @runtime_checkable
@@ -118,20 +135,29 @@ class Sampler(Protocol):
 
 
 def probabilities_of(
-    draws: Sequence[Draws], candidates: Sequence[Candidate], covariance: np.ndarray | None = None
+    draws: Sequence[Draws],
+    candidates: Sequence[Any],
+    covariance: np.ndarray | None = None,
+    normalised: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of the models, from their prior masses; and their standard errors, to first order.
+    """Of the models, from their masses in the cube; and their standard errors, to first order. NaN if one is unknown.
 
-    With p_i proportional to prior_i exp(log_mass_i), the slope of p_i by log_mass_j is p_i (δ_ij - p_j). The covariance
-    of the logarithms is diagonal unless given.
+    With p_i proportional to prior_i exp(log_mass_i) / feasible_i, the slope of p_i by the logarithm of a mass m_j is
+    p_i (δ_ij - p_j). The covariance of the logarithms of masses is diagonal unless given. Masses may be
+    ``normalised`` already: divided by feasible_i.
     """
-    logs = np.array([d.log_mass + np.log(c.prior_probability) for d, c in zip(draws, candidates, strict=True)])
+    feasible = [(0.0, 0.0) if normalised else candidate.feasible for candidate in candidates]
+    shares, errors = np.array(feasible, float).T
+    logs = np.array([d.log_mass + np.log(c.prior_probability) for d, c in zip(draws, candidates, strict=True)]) - shares
+    if np.isnan(logs).any():  # of one that is not known the others' probabilities depend as well
+        return np.full(len(logs), np.nan), np.full(len(logs), np.nan)
     if not np.isfinite(logs).any():
         return np.zeros(len(logs)), np.zeros(len(logs))
-    shares = np.exp(logs - logs.max())
-    p = shares / shares.sum()
+    relative = np.exp(logs - logs.max())
+    p = relative / relative.sum()
     if covariance is None:
         covariance = np.diag([d.standard_error**2 for d in draws])
+    covariance = covariance + np.diag(errors**2)
     slopes = p[:, None] * (np.eye(len(p)) - p[None])
     # A model of no mass has no error either.
     covariance = np.where(np.outer(p > 0, p > 0), covariance, 0.0)

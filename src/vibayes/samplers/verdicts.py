@@ -8,6 +8,7 @@ import numpy as np
 
 from vibayes.samplers.diagnostics import ess_bulk, ess_tail, grouped, information_gain, rhat
 from vibayes.samplers.likely import Sample
+from vibayes.samplers.settings import ENOUGH_DRAWS
 
 _FEWEST = 4
 """Draws of a chain that can be judged."""
@@ -15,8 +16,6 @@ _AGREE = 1.01
 """R-hat of chains that agree."""
 _CHANCE = 10.0
 """N times the variance between means of N draws, over that within, which chance does not explain."""
-_ENOUGH = 400
-"""Effective draws for means and quantiles that can be quoted."""
 _REFUSED = 0.02
 _SMALL_STEPS = 0.9
 _LEARNED = 0.05
@@ -79,6 +78,29 @@ def verdicts(sample: Sample, names: Sequence[str]) -> tuple[Verdict, ...]:
     return tuple(said)
 
 
+def few_draws(names: Sequence[str], effective: np.ndarray) -> list[Verdict]:
+    """On effective draws, one number per parameter or one for all, if they are too few; the one rule there is.
+
+    Examples:
+        >>> few_draws(["k", "c"], np.array([500.0, 400.0]))
+        []
+        >>> print(*few_draws(["k", "c"], np.array([500.0, 80.0])))
+        There are few effective draws of c (80): give more draws or particles, for 400 of each.
+        >>> print(*few_draws(["k", "c"], np.array(30.0)))
+        The draws are worth 30 independent ones, of which 0.8 lie beyond each end of a 95 % interval: give more draws or
+        particles, until they are worth 400.
+    """
+    if not np.any(bad := ~(np.round(effective) >= ENOUGH_DRAWS)):
+        return []
+    if not np.ndim(effective):
+        beyond = f"of which {0.025 * effective:.1f} lie beyond each end of a 95 % interval"
+        words = f"The draws are worth {effective:.0f} independent ones, {beyond}"
+        return [Verdict("draws", words, f"give more draws or particles, until they are worth {ENOUGH_DRAWS}")]
+    listing = _listing(names, bad, [f"{value:.0f}" for value in effective], effective)
+    remedy = f"give more draws or particles, for {ENOUGH_DRAWS} of each"
+    return [Verdict("draws", f"There are few effective draws of {listing}", remedy)]
+
+
 def judgeable(sample: Sample) -> bool:
     """Whether there are draws enough to tell anything of them."""
     return sample.points.shape[1] >= _FEWEST
@@ -95,10 +117,8 @@ def _of_draws(sample: Sample, names: Sequence[str]) -> list[Verdict]:
         if len(points) == 1:
             what, remedy = "Parts of the draws", "give more particles or draws"
         said.append(Verdict("chains", f"{what} do not agree on {listing}", remedy))
-    elif np.any(bad := ~(few >= _ENOUGH)):
-        listing = _listing(names, bad, [f"{value:.0f}" for value in few], few)
-        remedy = f"give more draws or particles, for {_ENOUGH} of each"
-        said.append(Verdict("draws", f"There are few effective draws of {listing}", remedy))
+    else:
+        said += few_draws(names, few)
     if sample.acceptance < _REFUSED:
         refused = f"Only {sample.acceptance:.2%} of moves were made"
         said.append(Verdict("acceptance", refused, "give more warm-up, or a smaller step"))

@@ -1,9 +1,10 @@
-"""Weigh a model: the prior mass of all its points within a threshold of distance, by importance sampling.
+"""Weigh a model: the prior mass of its points by the weights of their distances, by importance sampling.
 
-From some points within the threshold a density q is made, and from it new points θ are drawn. Each that is within the
-threshold stands for the prior mass 1 / q(θ) (the prior is uniform in the unit cube), so
+From some points within a threshold a density q is made, and from it new points θ are drawn. Each that is within the
+threshold stands for the prior mass 1 / q(θ) (the prior is uniform in the unit cube), and counts by the weight K of its
+distance (`kernel`), so
 
-    mass  =  (1 / draws) · Σ 1 / q(θ)   over the draws within the threshold,
+    mass  =  (1 / draws) · Σ K(ρ(θ)) / q(θ)   over the draws within the threshold,
 
 whatever the density, as long as it leaves nothing out. The points of each round make the density of the next, which
 grows until it fills the set; the last rounds count.
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vibayes.samplers.kernel import Kernel
 from vibayes.samplers.likely import between_batches, recalled_draws
 from vibayes.samplers.proposal import proposal
 from vibayes.samplers.shapes import Candidate, Draws
@@ -28,6 +30,8 @@ _SURE = 0.2
 """Standard error of the logarithm of a mass that is good enough."""
 _MEMORY = 3
 """Rounds whose points make the next density."""
+_ALIKE = Kernel()
+"""All within the threshold."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,12 @@ class Round:
 
 
 def grow(
-    rng: np.random.Generator, candidate: Candidate, rounds: list[Round], threshold: float, draws: int
+    rng: np.random.Generator,
+    candidate: Candidate,
+    rounds: list[Round],
+    threshold: float,
+    draws: int,
+    kernel: Kernel = _ALIKE,
 ) -> Round | None:
     """One more round; none if there are too few points to make a density of."""
     last = rounds[-_MEMORY:]
@@ -74,6 +83,7 @@ def grow(
     found, log_weights, distances = recalled_draws(rng, candidate, "grow", given, compute)
     # Hardly a miss means that the density is too narrow.
     width = float(np.clip(width * np.sqrt(len(found) / draws / _WANTED), *_WIDTHS))
+    log_weights = kernel.log_weights(distances) + log_weights
     return Round(found, log_weights, distances, draws, width)
 
 

@@ -13,10 +13,11 @@ from vibayes.errors import InvalidInput
 from vibayes.identifiability import doubts as doubts_of_target
 from vibayes.identifiability import unfelt
 from vibayes.naming import quoted
+from vibayes.prior_space import meets
 from vibayes.problem import Problem
 from vibayes.record import Record
 from vibayes.structure import Structure
-from vibayes.study.prior_responses import PriorResponses, meeting_constraints, prior_values, responses
+from vibayes.study.prior_responses import PriorResponses, prior_values, responses
 from vibayes.targets import ProblemTarget
 from vibayes.units import convert_values
 
@@ -159,7 +160,7 @@ def _of_sensitivity(seed: int, problem: Problem) -> Iterator[str]:
         low, middle, high = (float(np.asarray(problem.priors[name].icdf(share))) for share in (0.1, 0.5, 0.9))
         sets[name][row] += _MOVED * (high - low) * np.where(places[name] > middle, -1.0, 1.0)
     flat = {name: each.ravel() for name, each in sets.items()}
-    allowed = meeting_constraints(problem, flat).reshape(-1, count)[1:]
+    allowed = meets(problem, flat).reshape(-1, count)[1:]
     found = responses(seed, problem, flat)
     found = found.reshape(len(names) + 1, count, -1)
     change, size = np.abs(found[1:] - found[0]).max(axis=2), np.abs(found[0]).max(axis=1)

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from vibayes.candidates import values_at
-from vibayes.constraints import require_mask
 from vibayes.errors import InvalidInput
+from vibayes.prior_space import meets, values_at
 from vibayes.problem import Problem
 from vibayes.simulation import realise, simulate
 from vibayes.simulation.settling import settling_time
@@ -57,22 +56,13 @@ def prior_values(seed: int, problem: Problem, draws: int) -> dict[str, np.ndarra
     """
     points = np.random.default_rng(seed).random((_TRIES, len(problem.priors)))
     values = values_at(problem, points)
-    allowed = meeting_constraints(problem, values)
+    allowed = meets(problem, values)
     if not allowed.any():
         remedy = "widen the priors or drop a constraint"
         got = f"never in {_TRIES:,} draws"
         raise InvalidInput(f"model {problem.name!r}", "priors that meet the constraints now and then", got, remedy)
     chosen = np.flatnonzero(allowed)[:draws]
     return {name: value[chosen] for name, value in values.items()}
-
-
-def meeting_constraints(problem: Problem, values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Which sets of parameters the constraints of a problem allow."""
-    count = len(next(iter(values.values())))
-    allowed = np.ones(count, bool)
-    for number, constraint in enumerate(problem.constraints):
-        allowed &= require_mask(f"{problem.name}.constraints[{number}]", constraint, values, count)
-    return allowed
 
 
 def prior_responses(seed: int, problem: Problem, draws: int = 24) -> PriorResponses:
