@@ -31,6 +31,8 @@ class Piece(NamedTuple):
     accepted: Scalar
     next_step: Scalar
     """Length to try next, should nothing intervene."""
+    resolution: Tree | None = None
+    """How far each guard can be trusted near zero; None where that is to the last digit."""
 
 
 class Method(eqx.Module):
@@ -47,13 +49,8 @@ class Method(eqx.Module):
         """Evaluations of the flow map per step."""
 
     @property
-    def approximate(self) -> bool:
-        """Whether the polynomial of a step has an error beyond rounding."""
-        return True
-
-    @property
     def floor(self) -> Scalar:
-        """Size below which the sign of a guard at the very start means nothing."""
+        """Size below which a guard is on its boundary at the very start."""
         return 0.0
 
     @abstractmethod

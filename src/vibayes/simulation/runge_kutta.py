@@ -46,6 +46,8 @@ _DENSE = (
     (0.0, 40617522 / 29380423, -110615467 / 29380423, 69997945 / 29380423),
 )
 _NODES = (0.5, 1.0)
+_COARSE = 0.05
+"""Error of the cubic, as a part of what the guard does in a step, where a step starts at rest."""
 _FIT = np.linalg.inv(np.vander(_NODES, increasing=True))
 
 
@@ -84,7 +86,7 @@ class EventLocated(Method):
 
     @property
     def floor(self) -> Scalar:
-        """Size below which the sign of a guard at the very start means nothing."""
+        """Size below which a guard is on its boundary: ten times what a step may be wrong by."""
         return 10.0 * self.atol
 
     def first_step(self, interval: float) -> float:
@@ -109,7 +111,9 @@ class EventLocated(Method):
         next_step = jnp.where(accepted & cut, jnp.maximum(wish, grown), grown)
         dense = [_weighted([p[n] for p in _DENSE], stages, length) for n in range(4)]
         series = [start, *(each(lambda d: materialise(d, one), d) for d in dense)]
-        return _piece(self, system, modes, drive, length, series, accepted, next_step)
+        piece = _piece(self, system, modes, drive, length, series, accepted, next_step)
+        floor = jax.lax.stop_gradient(self.floor)
+        return piece._replace(resolution=each(lambda g: jnp.full_like(g, floor), piece.guards[0]) if piece.guards else None)
 
     def _error(self, start, end, stages, length) -> Scalar:
         """Largest error of any variable in units of its tolerance; infinite where the step overflowed."""
@@ -168,7 +172,12 @@ class FixedStep(Method):
         third = each(lambda y0, y1, f0, f1: 2.0 * (y0 - y1) + length * (f0 + f1), start, end, first, last)
         cubic = [each(lambda f: length * f, first), second, third]
         series = [start, *(each(lambda c: materialise(c, one), c) for c in cubic)]
-        return _piece(self, system, modes, drive, length, series, jnp.bool_(True), wish)
+        piece = _piece(self, system, modes, drive, length, series, jnp.bool_(True), wish)
+        if not piece.guards:
+            return piece
+        # From rest, the first coefficients of the cubic are nothing but error, of a part of what it does in the step.
+        largest = each(lambda *c: reduce(jnp.maximum, map(jnp.abs, c)), *jax.lax.stop_gradient(piece.guards[1:]))
+        return piece._replace(resolution=each(lambda size: _COARSE * size, largest))
 
 
 def runge_kutta_4(flow: Callable[[Tree, Scalar], Tree], start: Tree, length: Scalar) -> tuple[Tree, Tree]:
