@@ -18,6 +18,7 @@ import jax.numpy as jnp
 
 from vibayes.simulation.crossing import first_crossing
 from vibayes.simulation.method import Method
+from vibayes.simulation.runge_kutta import FixedStep, Slip
 from vibayes.simulation.status import Status
 from vibayes.simulation.vectors import each, hold, hold_flags, spread
 from vibayes.structure.hybrid import HybridSystem, Modes, State
@@ -42,6 +43,8 @@ class Lane(NamedTuple):
     """Guards that began on a boundary and have not left it: should one fall, the initial mode was wrong."""
     resting: tuple[Scalar, ...]
     """Guards on a boundary, at the start or after an event, that have not left it by more than the method resolves."""
+    slip: Slip | tuple[()]
+    """The largest so far, where steps are fixed."""
     idle: Scalar
     status: Scalar
     steps: Scalar
@@ -76,7 +79,8 @@ def begin(system: HybridSystem, state: State, inputs: tuple[Scalar, ...], method
     guards = system.guards(state, modes, inputs) if method.locates else ()
     fresh = tuple(jax.lax.stop_gradient(jnp.abs(g) <= method.floor) for g in guards)
     slack, resting = (zero,) * len(guards), fresh
-    return Lane(count, zero, state, modes, first, slack, fresh, resting, count, count, count, count, count)
+    slip = Slip(zero, zero) if isinstance(method, FixedStep) else ()
+    return Lane(count, zero, state, modes, first, slack, fresh, resting, slip, count, count, count, count, count)
 
 
 def advance(
@@ -132,6 +136,8 @@ def advance(
     status = jnp.where(
         tiny, jnp.where(jnp.isfinite(piece.next_step) & finite, Status.STEP_TOO_SMALL, Status.DIVERGED), status
     )
+    slip, too_long = _too_long(method, clock, lane, piece.slip, arrived)
+    status = jnp.where(go & too_long, Status.STEP_TOO_LONG, status)
     status = jnp.where(lane.steps >= clock.max_steps, Status.TOO_MANY_STEPS, status)
     moved = Lane(
         piece=jnp.where(arrived, lane.piece + 1, lane.piece),
@@ -142,6 +148,7 @@ def advance(
         slack=slack,
         fresh=fresh,
         resting=resting,
+        slip=each(lambda new, old: jnp.where(go, new, old), slip, lane.slip),
         idle=idle,
         status=jnp.where(live, status, lane.status).astype(jnp.int32),
         steps=lane.steps + go,
@@ -149,6 +156,17 @@ def advance(
         events=lane.events + (event & ~correction),
     )
     return moved, Happening(arrived, jnp.where(correction, -1, fired), lane.piece, since, lane.modes)
+
+
+def _too_long(method, clock, lane, slip, arrived):
+    """Largest slip and velocity up to a step, and whether steps prove too long: at once where they are unstable, at the
+    end of the record beside the largest velocity in it.
+    """
+    if slip is None:
+        return (), jnp.bool_(False)
+    slip, wild = slip.joined(lane.slip)
+    ends = arrived & (lane.piece + 1 >= clock.pieces)
+    return slip, wild | (ends & method.too_long(slip))
 
 
 def _lower(slack: Scalar, rests: Scalar, width: Scalar) -> Scalar:

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from vibayes.compilation import compiled_soon
 from vibayes.simulation.lanes import Clock, Lane, advance, begin
 from vibayes.simulation.method import Method
+from vibayes.simulation.runge_kutta import FixedStep
 from vibayes.simulation.status import Status
 from vibayes.simulation.vectors import FEW
 from vibayes.structure.hybrid import HybridSystem
@@ -32,11 +33,12 @@ class Events(NamedTuple):
 
 
 class Raw(NamedTuple):
-    """What a run leaves: one row per lane and sample, the events, and the lanes as they ended."""
+    """What a run leaves: one row per lane and sample, the events, the lanes as they ended, and how they did."""
 
     rows: Any
     events: Events | None
     lanes: Lane | None
+    status: Any
 
 
 class Recording(NamedTuple):
@@ -121,7 +123,14 @@ def run_lanes(
         return moved, rows, events
 
     lanes, rows, events = jax.lax.while_loop(going, body, (lanes, rows, events))
-    return Raw(rows, events, lanes)
+    if isinstance(method, FixedStep):
+        rows = without(rows, lanes.status == Status.STEP_TOO_LONG)
+    return Raw(rows, events, lanes, lanes.status)
+
+
+def without(rows: Any, wrong: Any) -> Any:
+    """Rows of lanes that prove to be wrong at the end are no numbers, but for the start."""
+    return rows.at[:, 1:].set(jnp.where(wrong[:, None, None], jnp.nan, rows[:, 1:]))
 
 
 # Twice the default vector width: a step is pure arithmetic, and narrower machines ignore the wish. Inside another

@@ -99,7 +99,7 @@ def simulate(
     one = jnp.ones(batch or 1)
     if traced:
         rows = _differentiable_rows(how, bound, drive, drive_axes, start, one, clock, keep)
-        return solution_of(structure, bound, how, clock, keep, Raw(rows, None, None), batch)
+        return solution_of(structure, bound, how, clock, keep, Raw(rows, None, None, None), batch)
     table = (batch is None) if events is None else events
     eventful = how.locates and any(link.element.guard_names() for link in structure.links)
     room = _FIRST_ROOM[batch is None] if table and eventful else 0
@@ -127,8 +127,8 @@ def _raw(method, bound, drive, drive_axes, start, one, clock, keep) -> Raw:
 def _run(method, bound, drive, start, one, clock, keep, drive_axes, nested=False) -> Raw:
     few = len(one) <= FEW
     if isinstance(method, FixedStep) and not method.locates:
-        rows = (march_few if few else march)(method, bound, drive, drive_axes, start, one, clock, keep)
-        return Raw(rows, None, None)
+        rows, status = (march_few if few else march)(method, bound, drive, drive_axes, start, one, clock, keep)
+        return Raw(rows, None, None, status)
     runner = run_nested if nested else run_few if few else run
     return runner(method, bound, drive, drive_axes, start, one, clock, keep)
 
