@@ -261,9 +261,9 @@ def compare(right: Motion, other: Motion, neighbours: list[Motion], by: float) -
     if not excess.max() <= 1.0:
         at = np.unravel_index(np.argmax(excess), excess.shape)
         off = np.abs(other.outputs - right.outputs)[at] / scale[at[1]]
-        found.append(f"off by {off:.1e} of the largest value at sample {at[0]}, {excess.max():.1f} times what is allowed")
+        found.append(f"off by {off:.1e} of the largest at sample {at[0]}, {excess.max():.1f} times what is allowed")
     # Where the force does not act, a motion begins as a high power of time: too small for any tolerance to see.
-    begun = np.all(np.maximum.accumulate(np.abs(right.outputs), axis=0) > 1e-5 * scale, axis=1)
+    begun = np.all(np.maximum.accumulate(np.abs(right.outputs), axis=0) > 1e-3 * scale, axis=1)
     since = np.argmax(begun) / RATE if begun.any() else np.inf
     return found + _compare_events(*(_since(m, since) for m in (right, other)), [_since(n, since) for n in neighbours])
 

@@ -123,7 +123,8 @@ def advance(
 
     now = tuple(channel[0] for channel in drive(lane.piece, since, 0))
     after, modes = system.switch(state, lane.modes, now, fired) if guards else (state, lane.modes)
-    slack, fresh, resting = _on_boundary(system, method, lane, state, after, modes, now, fired, go, correction, piece.resolution)
+    switched = (lane, after, modes, jnp.where(go, fired, -1), correction)
+    slack, fresh, resting = _on_boundary(system, state, now, switched, go, piece.resolution)
     # Progress ends a row of events at one instant, whether or not the step ends in another.
     progress = go & (theta * length > 1e-12 * clock.interval)
     idle = jnp.where(progress, 0, jnp.where(event, lane.idle + 1, lane.idle))
@@ -182,7 +183,7 @@ def _fired_fresh(fresh: tuple[Scalar, ...], fired: Scalar) -> Scalar:
     return result
 
 
-def _on_boundary(system, method, lane, state, after, modes, now, fired, go, correction, resolution):
+def _on_boundary(system, state, now, switched, go, resolution):
     """Slack, freshness and rest of the guards after a step.
 
     After an event each new guard may lie below zero by what the old one missed zero by, and no more. A guard
@@ -190,6 +191,7 @@ def _on_boundary(system, method, lane, state, after, modes, now, fired, go, corr
     one boundary. An approximate method knows a guard only to its resolution: one that an event leaves on its boundary
     rests there, and falls only where it is lower than that.
     """
+    lane, after, modes, fired, correction = switched
     if not lane.slack:
         return (), (), ()
     old = jax.lax.stop_gradient(system.guards(state, lane.modes, now))
@@ -202,7 +204,7 @@ def _on_boundary(system, method, lane, state, after, modes, now, fired, go, corr
     for i, g in enumerate(new):
         # Another element's event at the same instant must not take away the slack of this one's guards.
         family = [n for n, (owner, _) in enumerate(owners) if owner == owners[i][0]]
-        mine = go & (fired >= family[0]) & (fired <= family[-1])
+        mine = (fired >= family[0]) & (fired <= family[-1])
         missed = jnp.where((g < 0.0) & (g >= -2.0 * residual), g, 0.0)
         slack.append(jnp.where(mine, missed, lane.slack[i]))
         left = go & (jnp.abs(g) > band[i])

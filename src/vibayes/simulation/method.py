@@ -24,8 +24,8 @@ Drive = Callable[[Scalar, int], tuple[Series, ...]]
 class Slip(NamedTuple):
     """How far a step, or a whole run, leaves velocities unresolved, and how large they are.
 
-    Stages k₁ … k₄ of the classical Runge–Kutta step are accelerations; times the step, k₃ − k₂ and k₁ − k₂ − k₃ + k₄ are
-    what it cannot tell of the velocity. At a frequency ω that is (ωh)³/4 of the amplitude.
+    Stages k₁ … k₄ of the classical Runge–Kutta step are accelerations; times the step, k₃ − k₂ and k₁ − k₂ − k₃ + k₄
+    are what it cannot tell of the velocity. At a frequency ω that is (ωh)³/4 of the amplitude.
     """
 
     size: Scalar
@@ -34,8 +34,8 @@ class Slip(NamedTuple):
     def joined(self, before: Slip) -> tuple[Slip, Scalar]:
         """The largest up to and with this step, and whether this step is an unstable one.
 
-        From ωh = 2.5 on steps slip by three times the velocity (or the change of it by the first stages, which is larger
-        there). The result of the step must not hide that: an unstable velocity grows faster than its slip.
+        From ωh = 2.5 on steps slip by three times the velocity (or the change of it by the first stages, which is
+        larger there). The result of the step must not hide that: an unstable velocity grows faster than its slip.
         """
         largest = jnp.fmax(before.velocity, self.velocity)
         return Slip(jnp.fmax(before.size, self.size), largest), self.size > 3.0 * largest

@@ -113,7 +113,8 @@ class EventLocated(Method):
         series = [start, *(each(lambda d: materialise(d, one), d) for d in dense)]
         piece = _piece(self, system, modes, drive, length, series, accepted, next_step)
         floor = jax.lax.stop_gradient(self.floor)
-        return piece._replace(resolution=each(lambda g: jnp.full_like(g, floor), piece.guards[0]) if piece.guards else None)
+        widths = each(lambda g: jnp.full_like(g, floor), piece.guards[0]) if piece.guards else None
+        return piece._replace(resolution=widths)
 
     def _error(self, start, end, stages, length) -> Scalar:
         """Largest error of any variable in units of its tolerance; infinite where the step overflowed."""
