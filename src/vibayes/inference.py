@@ -19,6 +19,7 @@ from vibayes.fingerprint import fingerprint
 from vibayes.forking import require_unforked
 from vibayes.journal import Journal, Recall, always_computed
 from vibayes.posterior import Level, ModelPosterior, Posterior
+from vibayes.precision import require_double_precision
 from vibayes.problem import Problem
 from vibayes.progress import Progress, watched
 from vibayes.samplers import FollowAndWeigh, TemperedSMC
@@ -75,6 +76,7 @@ def infer(
         ('decay', True)
     """
     require_unforked("infer")
+    require_double_precision("infer")
     problems = _require_problems(problems)
     likely = any(problem.likely for problem in problems)
     if method is None:

@@ -19,6 +19,7 @@ from vibayes.forking import require_unforked
 from vibayes.interval import PROB, tails
 from vibayes.judging import outputs_of_function
 from vibayes.posterior import ModelPosterior, Posterior
+from vibayes.precision import require_double_precision
 from vibayes.problem import Problem
 from vibayes.record import Record
 from vibayes.simulation import realise, simulate
@@ -126,6 +127,7 @@ def predict(
         ((50, 40, 1), True)
     """
     require_unforked("predict")
+    require_double_precision("predict")
     model = _require_model(posterior)
     if not (isinstance(draws, int) and draws > 0):
         raise InvalidInput("predict.draws", "a positive whole number", repr(draws), "leave it out for 200")
