@@ -14,7 +14,9 @@ import pytest
 from tests.likelihoods import gaussian
 
 import vibayes as vb
-from vibayes.journal import Journal
+from vibayes.candidates import ProblemCandidate
+from vibayes.journal import Journal, always_computed
+from vibayes.samplers.fit import fits_at, improve
 from vibayes.samplers.likely import finished
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "studies"))
@@ -180,3 +182,29 @@ def test_a_process_that_is_killed_ends_with_the_same_draws(tmp_path):
         found = {each: file[each] for each in file if each != "seconds"}
     assert study.different(undisturbed(name), found) == []
     assert kills > 0
+
+
+def test_a_step_of_a_fit_is_replayed_without_its_errors_which_are_too_large_to_keep(tmp_path):
+    points = np.random.default_rng(0).random((10, 2))
+
+    def steps():
+        """Two steps: what the second gives, sets that it simulates, and all that were counted."""
+        with Journal(tmp_path / "j", **KEEP) as journal:
+
+            def remember(kind, inputs, compute):
+                return (
+                    always_computed(kind, inputs, compute)
+                    if "errors" in kind
+                    else journal.recall(kind, inputs, compute)
+                )
+
+            candidate = ProblemCandidate(study.by_distance()[1], remember=remember)
+            fits = improve(candidate, fits_at(candidate, points, study.SAMPLES))
+            simulated, compute = [], candidate._errors
+            candidate._errors = lambda values, until: (simulated.append(len(values["a"])), compute(values, until))[1]
+            fits = improve(candidate, fits)
+            return fits.points.tobytes() + fits.errors.tobytes(), sum(simulated), candidate.count.simulations
+
+    first, again = steps(), steps()
+    assert first[1] > 40 and again[1] == 0
+    assert again[0] == first[0] and again[2] == first[2]
