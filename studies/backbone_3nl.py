@@ -1,8 +1,9 @@
 """Nonlinear stiffness from two measured backbones, and the isola nobody measured: three nonlinear springs (3NL).
 
-Sweep, release and record near both backbones, find points of them, and identify three cubic springs: as
-published, the same with our points in place of those of the moving window, and at second order. Then what lies far from the data: an isolated backbone, the response to a
-force in the first mode, and the isola that a force in the second one has, with its probability.
+Sweep, release and record near both backbones, find points of them, and identify three cubic springs: as published, the
+same with our points in place of those of the moving Fourier window, and at second order. Then what lies far from the
+data: an isolated backbone, the response to a force in the first mode, and the isola that a force in the second one has,
+with its probability.
 """
 
 from __future__ import annotations

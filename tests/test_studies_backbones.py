@@ -11,6 +11,8 @@ def test_backbones_give_springs_within_the_published_errors_and_second_order_the
     result = as_shown(study, tmp_path)
     first, second = result["first_order"], result["second_order"]
     assert max(each for each in first["error_percent"].values() if each is not None) < published
+    published = result["published"]  # points by the moving window too
+    assert published["draws"] == first["draws"] and published["posterior_mean"] != first["posterior_mean"]
     assert max(second["error_percent_of_largest"].values()) < 0.5
     assert max(each for each in second["error_percent"].values() if each is not None) < 0.5
     assert all(second["truth_in_99"].values()) and not all(first["truth_in_99"].values())
