@@ -82,9 +82,9 @@ def absorb(
     if beside is not None and beside.shape[1]:
         beside = jnp.where(there[:, None], beside, 0.0)
         variances = variances + jnp.sum(beside * beside, axis=1)
-        less = beside[:, :0] if less is None else jnp.where(there[:, None], less, 0.0)
-        variances = variances - jnp.sum(less * less, axis=1)
-        images, error, noise = _uncorrelated(images, error, noise, beside, less)
+        taken = beside[:, :0] if less is None else jnp.where(there[:, None], less, 0.0)
+        variances = variances - jnp.sum(taken * taken, axis=1)
+        images, error, noise = _uncorrelated(images, error, noise, beside, taken)
     total = jnp.zeros(expected.shape[1:])
     rows, off = jnp.concatenate([images, columns]), jnp.concatenate([error, -mean])
     for i in range(y.shape[0]):
