@@ -17,6 +17,7 @@ from vibayes.errors import InvalidInput
 from vibayes.fingerprint import fingerprint
 from vibayes.journal import Journal, Recall, always_computed
 from vibayes.posterior import Level, ModelPosterior, Posterior
+from vibayes.precision import require_double_precision
 from vibayes.problem import Problem
 from vibayes.progress import LIMITED, Progress, watched
 from vibayes.samplers import FollowAndWeigh, TemperedSMC
@@ -73,6 +74,7 @@ def infer(
         >>> posterior.selected.name, 0.7 in posterior["decay"].interval("rate")
         ('decay', True)
     """
+    require_double_precision("infer")
     problems = _require_problems(problems)
     likely = any(problem.likely for problem in problems)
     if method is None:

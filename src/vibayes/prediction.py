@@ -16,6 +16,7 @@ from vibayes.excitation import Sampled
 from vibayes.excitation.concrete import as_key
 from vibayes.judging import outputs_of_function
 from vibayes.posterior import ModelPosterior, Posterior
+from vibayes.precision import require_double_precision
 from vibayes.problem import Problem
 from vibayes.record import Record
 from vibayes.simulation import realise, simulate
@@ -120,6 +121,7 @@ def predict(
         >>> prediction.outputs.shape, prediction.nmse < 1.0
         ((50, 40, 1), True)
     """
+    require_double_precision("predict")
     model = _require_model(posterior)
     if not (isinstance(draws, int) and draws > 0):
         raise InvalidInput("predict.draws", "a positive whole number", repr(draws), "leave it out for 200")

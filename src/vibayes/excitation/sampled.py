@@ -16,10 +16,12 @@ from jax.typing import ArrayLike
 from vibayes.errors import InvalidInput
 from vibayes.excitation.concrete import known, require_finite, require_positive
 from vibayes.excitation.hold import Hold
+from vibayes.precision import require_double_precision
 
 
 def _as_channels(values: npt.ArrayLike) -> jax.Array:
     """Samples as real numbers with an axis for the channels."""
+    require_double_precision("Sampled")
     try:
         kind = values.dtype if isinstance(values, jax.Array) else np.asarray(values).dtype
     except ValueError:

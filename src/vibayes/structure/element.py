@@ -28,6 +28,7 @@ import numpy as np
 from jax.core import Tracer
 
 from vibayes.errors import InvalidInput
+from vibayes.precision import require_double_precision
 
 Parameter = Any
 """In a declaration a number or the name of an unknown; a number (or traced scalar) once the structure is bound."""
@@ -192,6 +193,7 @@ def as_arrays(tree: Any) -> Any:
             else node
         )
 
+    require_double_precision("vibayes")
     settled = jax.tree.map(settle, tree, is_leaf=lambda node: isinstance(node, Element))
     return jax.tree.map(lambda leaf: jnp.asarray(leaf, float), settled)
 
@@ -208,6 +210,7 @@ def parameter_names(tree: Any) -> tuple[str, ...]:
 
 def bind(tree: Any, values: dict[str, Any]) -> Any:
     """Replace the names in a tree by their values."""
+    require_double_precision("vibayes")
     return jax.tree.map(lambda leaf: values[leaf] if is_name(leaf) else leaf, tree)
 
 

@@ -12,6 +12,7 @@ from jax.core import Tracer
 
 from vibayes.errors import InvalidInput
 from vibayes.notebook import card
+from vibayes.precision import require_double_precision
 from vibayes.structure.damping import Damping, ModalDamping
 from vibayes.structure.declaration import (
     GROUND,
@@ -263,6 +264,7 @@ class Structure(eqx.Module):
 
     def compile(self) -> HybridSystem:
         """The hybrid dynamical system of a bound structure."""
+        require_double_precision("Structure")
         stiffness = self._frame_matrix()
         damping = None
         if self.damping is not None:
