@@ -10,7 +10,7 @@ import numpy as np
 from vibayes.distance import NMSE
 from vibayes.errors import InvalidInput
 from vibayes.problem import Problem
-from vibayes.simulation import simulate
+from vibayes.simulation import Status, simulate
 from vibayes.simulation.cores import cores
 from vibayes.simulation.follow import Follower
 from vibayes.structure import Structure
@@ -118,8 +118,8 @@ def outputs_of_structure(problem: Problem):
 
     def outputs_of(values):
         solution = simulate(structure, excitation, values, method=problem.method, states=False)
-        outputs = np.asarray(solution.outputs)
-        return outputs, ""
+        failed = [status for status in np.unique(solution.status) if status != Status.SUCCESS]
+        return np.asarray(solution.outputs), Status(failed[0]).message if failed else ""
 
     return outputs_of
 

@@ -19,9 +19,11 @@ from vibayes.notebook import card
 from vibayes.physical import require_physical
 from vibayes.priors import Prior, require_priors
 from vibayes.record import Record
-from vibayes.simulation import Method
+from vibayes.simulation import FixedStep, Method
+from vibayes.simulation.checks import check_kind, check_stability
 from vibayes.solvers import ODEFilter, Solver, solving
 from vibayes.structure import Structure
+from vibayes.structure.element import bind
 
 Simulator = Callable[..., Any]
 _NMSE, _STRAIGHT = NMSE(), StraightLines()
@@ -97,6 +99,7 @@ class Problem:
             raise InvalidInput("Problem.prior_probability", "a positive number", repr(p), remedy)
         if isinstance(self.distance, NMSE) and isinstance(self.record, Record) and not self.likely:
             self.distance.per_sample(self.record)  # refuses a record that cannot be compared with
+        self._check_method()
         if isinstance(self.model, Structure):
             if self.likely:
                 self.filtering()  # refuses what cannot be filtered or solved
@@ -219,6 +222,22 @@ class Problem:
         if isinstance(self.model, Structure):
             implied = breaks_in_order(link.element for link in self.model.links)
         return (*given, *(each for each in implied if each not in given))
+
+    def _check_method(self) -> None:
+        """Refuse a method of simulation that can treat the structure at no values that the priors allow."""
+        if self.method is None:
+            return
+        if not isinstance(self.model, Structure):
+            remedy = "leave it out; it is for structures"
+            raise InvalidInput("Problem.method", "none, for the model is a function", repr(self.method), remedy)
+        check_kind(self.method, self.model)
+        if isinstance(self.method, FixedStep) and isinstance(self.record, Record):
+            rng = np.random.default_rng(0)
+            drawn = {name: np.asarray(p.icdf(rng.uniform(0.05, 0.95, 16)), float) for name, p in self.priors.items()}
+            known = {name: drawn[name] for name in self.model.parameters}
+            # The input may have several pieces to a sample, and a step is a part of one.
+            interval = 1.0 / (self.record.rate * self.hold.refinement)
+            check_stability(self.method, bind(self.model, known), interval, np.min)
 
     def _default_name(self) -> str:
         return getattr(self.model, "__name__", f"{len(self.priors)} unknowns")

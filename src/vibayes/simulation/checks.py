@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -98,7 +99,15 @@ def check_max_steps(max_steps: Any) -> None:
 
 
 def check_method(method: Method, structure: Structure, excitation: Any, clock: Clock) -> None:
-    """Refuse a method that cannot treat the structure."""
+    """Refuse a method that cannot treat the structure, as far as its values are known."""
+    check_kind(method, structure)
+    known = not any(isinstance(leaf, Tracer | str) for leaf in jax.tree.leaves(structure))
+    if isinstance(method, FixedStep) and known:
+        check_stability(method, structure, clock.interval, np.max)
+
+
+def check_kind(method: Any, structure: Structure) -> None:
+    """Refuse a method for what the structure is made of, whatever its values."""
     if not isinstance(method, Method):
         raise InvalidInput("simulate.method", "a method object", shown(method), "try Exact() or EventLocated()")
     if isinstance(method, Exact):
@@ -113,16 +122,14 @@ def check_method(method: Method, structure: Structure, excitation: Any, clock: C
             raise InvalidInput(
                 type(method).__name__, "elements that can do without located events", quoted(blind), "set events=True"
             )
-    if isinstance(method, FixedStep) and not any(isinstance(x, Tracer) for x in jax.tree.leaves(structure)):
-        _check_stability(method, structure, clock)
 
 
-def _check_stability(method: FixedStep, structure: Structure, clock: Clock) -> None:
-    """Compare the step with the fastest rate of the structure at rest."""
-    fastest = float(np.max(np.asarray(_fastest(structure))))
-    step = clock.interval / method.substeps
+def check_stability(method: FixedStep, structure: Structure, interval: float, of_sets: Callable) -> None:
+    """Compare the step with the fastest rate of the structure at rest: of several sets the largest, say."""
+    fastest = float(of_sets(np.asarray(_fastest(structure))))
+    step = interval / method.substeps
     if fastest * step > _STABLE_RADIUS:
-        needed = int(np.ceil(fastest * clock.interval / _STABLE_RADIUS))
+        needed = int(np.ceil(fastest * interval / _STABLE_RADIUS))
         raise InvalidInput(
             "FixedStep.substeps",
             f"at least {needed} (the structure's fastest rate is {fastest:.4g} per second)",

@@ -51,7 +51,6 @@ def first_crossing(
     evaluate: Callable[[Scalar], tuple[Tree, Tree]],
     stretch: Scalar,
     one: Scalar,
-    resting: Tree | None = None,
     rounds: int = 3,
 ) -> Crossing:
     """First crossing among the guards, or the end of the step, or a point safely before any crossing.
@@ -61,7 +60,6 @@ def first_crossing(
         evaluate: values and θ-derivatives of all guards at θ.
         stretch: length of a usual step over the length of this one (a very short step hides noise).
         one: 1.0, see `materialise`.
-        resting: guards so close to zero that only their sign at the end of the step can be trusted.
         rounds: how many times the search advances.
 
     Returns:
@@ -75,8 +73,7 @@ def first_crossing(
         values, slopes = evaluate(theta)
         return list(zip(jax.tree.leaves(values), jax.tree.leaves(slopes), strict=True))
 
-    still = [jnp.zeros_like(g[0], dtype=bool) for g in frozen] if resting is None else jax.tree.leaves(resting)
-    theta, fired = _search(frozen, still, lambda at: jax.lax.stop_gradient(leaves_at(at)), stretch, rounds)
+    theta, fired = _search(frozen, lambda at: jax.lax.stop_gradient(leaves_at(at)), stretch, rounds)
     # Both results in one number, so that the search is compiled once; the polish restores the digits this costs.
     packed = materialise(theta + 2.0 * (fired + 1.0), one)
     fired = jnp.floor(0.5 * packed) - 1.0
@@ -85,38 +82,34 @@ def first_crossing(
     return Crossing(_polish(leaves_at(theta), theta, fired), fired)
 
 
-def _search(guards, resting, evaluate, stretch, rounds) -> tuple[Scalar, Scalar]:
+def _search(guards, evaluate, stretch, rounds) -> tuple[Scalar, Scalar]:
     """θ close to (and before) the first crossing and the guard that falls there; −1 and a safe θ if none is close.
 
     Each entry of ``guards`` holds the coefficients of one guard, or of many in arrays.
     """
     leaving, theta, frees, bounds, bends = [], jnp.full_like(stretch, _FAR), [], [], []
-    for guard, rests in zip(guards, resting, strict=True):
+    for guard in guards:
         bounds.append(2.0 * guard[2] + sum(k * (k - 1.0) * jnp.minimum(c, 0.0) for k, c in enumerate(guard) if k > 2))
         upper = 2.0 * guard[2] + sum(k * (k - 1.0) * c for k, c in enumerate(guard) if k > 1) - bounds[-1]
         bends.append(jnp.maximum(jnp.abs(bounds[-1]), jnp.abs(upper)))
         out, free = _leave(guard, stretch, bounds[-1])
-        out = jnp.where(rests, sum(guard) < 0.0, out)
-        free = jnp.where(rests, jnp.where(out, 0.0, _FAR), free)
         leaving.append(out)
         frees.append(free)
         theta = jnp.minimum(theta, jnp.min(free))
     theta = jnp.minimum(theta, 1.0)
     for _ in range(rounds):
         gain = jnp.full_like(theta, _FAR)
-        for (g, slope), bound, free, rests in zip(evaluate(theta), bounds, frees, resting, strict=True):
-            safe = jnp.maximum(_advance(g, slope, bound), free - theta)
-            gain = jnp.minimum(gain, jnp.min(jnp.where(rests, _FAR, safe)))
+        for (g, slope), bound, free in zip(evaluate(theta), bounds, frees, strict=True):
+            gain = jnp.minimum(gain, jnp.min(jnp.maximum(_advance(g, slope, bound), free - theta)))
         theta = jnp.minimum(theta + gain, 1.0)
     best, fired = jnp.full_like(theta, _FAR), jnp.full_like(theta, -1.0)
-    each_guard = zip(_numbers(guards), frees, bends, resting, evaluate(theta), strict=True)
-    for number, free, bend, rests, (g, slope) in each_guard:
+    for number, free, bend, (g, slope) in zip(_numbers(guards), frees, bends, evaluate(theta), strict=True):
         fall, height = jnp.maximum(-slope, 1e-100), jnp.maximum(g, 0.0)
         time = height * rough_inverse(fall)
         # A crossing is certain, and one Newton step finds it, when the guard cannot bend away before it gets there.
         certain = height * bend <= 0.25 * fall * fall
         polishable = height * height * bend <= _POLISH * fall * fall * fall
-        near = ~rests & (slope < 0.0) & certain & polishable
+        near = (slope < 0.0) & certain & polishable
         # A guard that began on its boundary and rises from it must not fall by the rounding of its beginning.
         near &= theta + time >= free
         time = jnp.where(near & (time <= 1e-3) & (theta + time <= 1.0), time, _FAR)

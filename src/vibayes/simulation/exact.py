@@ -22,11 +22,13 @@ import jax.numpy as jnp
 from vibayes.errors import InvalidInput
 from vibayes.simulation.fusion import materialise
 from vibayes.simulation.method import Drive, Method, Piece, Series
-from vibayes.simulation.vectors import each, hold, horner, horner_slope, linear_part, spread
+from vibayes.simulation.vectors import each, hold, horner, horner_slope, linear_part, sizes, spread
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any
 _ROUNDING = 1e-16
+_DIGITS = 4e-15
+"""Rounding of a guard as a part of what it is the difference of."""
 
 
 class Exact(Method):
@@ -53,14 +55,13 @@ class Exact(Method):
         return True
 
     @property
-    def approximate(self) -> bool:
-        """Rounding only."""
-        return False
-
-    @property
     def stages(self) -> int:
         """One, whose linear part is then applied to every term."""
         return 1
+
+    def rests(self, spread: bool) -> bool:
+        """With few states there is one mass, and nothing to subtract that would lose digits."""
+        return not spread
 
     def first_step(self, interval: float) -> float:
         """A whole piece of input."""
@@ -106,7 +107,12 @@ class Exact(Method):
         accepted, comfortable = self._converged(terms)
         longer = jnp.where(comfortable, jnp.maximum(wish, 2.0 * length), wish)
         next_step = jax.lax.stop_gradient(jnp.where(accepted, longer, 0.5 * length))
-        return Piece(guards, evaluate_guards, state_at, accepted, next_step)
+        resolution = None
+        if guards and not apart:
+            # A deformation is a difference of two displacements, and no better known than they are.
+            size = sizes(lambda y: guards_of(y, inputs[0]), start, terms[:4])
+            resolution = jax.lax.stop_gradient(_DIGITS * materialise(size, one))
+        return Piece(guards, evaluate_guards, state_at, accepted, next_step, resolution)
 
     def _series(self, flow_of, start, inputs, length, one):
         """Coefficients of the state in θ, one tree per order."""

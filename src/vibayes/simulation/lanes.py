@@ -18,8 +18,9 @@ import jax.numpy as jnp
 
 from vibayes.simulation.crossing import first_crossing
 from vibayes.simulation.method import Method
+from vibayes.simulation.runge_kutta import FixedStep, Slip
 from vibayes.simulation.status import Status
-from vibayes.simulation.vectors import each, hold, hold_flags
+from vibayes.simulation.vectors import each, hold, hold_flags, spread
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any
@@ -40,6 +41,10 @@ class Lane(NamedTuple):
     """Rounding by which each guard may lie below zero after an event."""
     fresh: tuple[Scalar, ...]
     """Guards that began on a boundary and have not left it: should one fall, the initial mode was wrong."""
+    resting: tuple[Scalar, ...]
+    """Guards on a boundary, at the start or after an event, that have not left it by more than the method resolves."""
+    slip: Slip | tuple[()]
+    """The largest so far, where steps are fixed."""
     idle: Scalar
     status: Scalar
     steps: Scalar
@@ -73,8 +78,9 @@ def begin(system: HybridSystem, state: State, inputs: tuple[Scalar, ...], method
     modes = system.modes_at(state)
     guards = system.guards(state, modes, inputs) if method.locates else ()
     fresh = tuple(jax.lax.stop_gradient(jnp.abs(g) <= method.floor) for g in guards)
-    slack = (zero,) * len(guards)
-    return Lane(count, zero, state, modes, first, slack, fresh, count, count, count, count, count)
+    slack, resting = (zero,) * len(guards), fresh if method.rests(system.spread) else ()
+    slip = Slip(zero, zero) if isinstance(method, FixedStep) else ()
+    return Lane(count, zero, state, modes, first, slack, fresh, resting, slip, count, count, count, count, count)
 
 
 def advance(
@@ -93,6 +99,9 @@ def advance(
     piece = method.expand(system, lane.state, lane.modes, local_drive, length, lane.step, one)
     guards = list(piece.guards)
     slack = hold(lane.slack, system.spread)
+    if piece.resolution is not None:
+        resting = hold_flags(lane.resting, system.spread)
+        slack = each(_lower, slack, resting, piece.resolution)
     if guards:
         guards[0] = each(jnp.subtract, guards[0], slack)
 
@@ -100,9 +109,8 @@ def advance(
         values, slopes = piece.evaluate_guards(theta)
         return each(jnp.subtract, values, slack), slopes
 
-    resting = hold_flags(lane.fresh, system.spread) if method.approximate else None
     stretch = jax.lax.stop_gradient(jnp.clip(lane.step / length, 1.0, 1e6) if guards else length)
-    theta, fired = first_crossing(guards, evaluate, stretch, one, resting)
+    theta, fired = first_crossing(guards, evaluate, stretch, one)
     state = piece.state_at(theta)
     go = live & piece.accepted
     event = go & (fired >= 0)
@@ -115,8 +123,11 @@ def advance(
 
     now = tuple(channel[0] for channel in drive(lane.piece, since, 0))
     after, modes = system.switch(state, lane.modes, now, fired) if guards else (state, lane.modes)
-    slack, fresh = _slack(system, method, lane, state, after, modes, now, fired, go)
-    idle = jnp.where(event, jnp.where(theta * length <= 1e-12 * clock.interval, lane.idle + 1, 0), lane.idle)
+    switched = (lane, after, modes, jnp.where(go, fired, -1), correction)
+    slack, fresh, resting = _on_boundary(system, state, now, switched, go, piece.resolution)
+    # Progress ends a row of events at one instant, whether or not the step ends in another.
+    progress = go & (theta * length > 1e-12 * clock.interval)
+    idle = jnp.where(progress, 0, jnp.where(event, lane.idle + 1, lane.idle))
     finite = jnp.bool_(True)
     for s in after:
         finite &= jnp.abs(s) < 1e150
@@ -126,6 +137,8 @@ def advance(
     status = jnp.where(
         tiny, jnp.where(jnp.isfinite(piece.next_step) & finite, Status.STEP_TOO_SMALL, Status.DIVERGED), status
     )
+    slip, too_long = _too_long(method, clock, lane, piece.slip, arrived)
+    status = jnp.where(go & too_long, Status.STEP_TOO_LONG, status)
     status = jnp.where(lane.steps >= clock.max_steps, Status.TOO_MANY_STEPS, status)
     moved = Lane(
         piece=jnp.where(arrived, lane.piece + 1, lane.piece),
@@ -135,6 +148,8 @@ def advance(
         step=jnp.where(live, jnp.minimum(piece.next_step, clock.interval), lane.step),
         slack=slack,
         fresh=fresh,
+        resting=resting,
+        slip=each(lambda new, old: jnp.where(go, new, old), slip, lane.slip),
         idle=idle,
         status=jnp.where(live, status, lane.status).astype(jnp.int32),
         steps=lane.steps + go,
@@ -142,6 +157,22 @@ def advance(
         events=lane.events + (event & ~correction),
     )
     return moved, Happening(arrived, jnp.where(correction, -1, fired), lane.piece, since, lane.modes)
+
+
+def _too_long(method, clock, lane, slip, arrived):
+    """Largest slip and velocity up to a step, and whether steps prove too long: at once where they are unstable, at the
+    end of the record beside the largest velocity in it.
+    """
+    if slip is None:
+        return (), jnp.bool_(False)
+    slip, wild = slip.joined(lane.slip)
+    ends = arrived & (lane.piece + 1 >= clock.pieces)
+    return slip, wild | (ends & method.too_long(slip))
+
+
+def _lower(slack: Scalar, rests: Scalar, width: Scalar) -> Scalar:
+    """Slack of a guard, at least its resolution where it rests on its boundary."""
+    return jnp.where(rests, jnp.minimum(slack, -width), slack)
 
 
 def _fired_fresh(fresh: tuple[Scalar, ...], fired: Scalar) -> Scalar:
@@ -152,25 +183,36 @@ def _fired_fresh(fresh: tuple[Scalar, ...], fired: Scalar) -> Scalar:
     return result
 
 
-def _slack(system, method, lane, state, after, modes, now, fired, go):
-    """Slack and freshness of the guards after a step.
+def _on_boundary(system, state, now, switched, go, resolution):
+    """Slack, freshness and rest of the guards after a step.
 
     After an event each new guard may lie below zero by what the old one missed zero by, and no more. A guard
-    is fresh until it has clearly left zero.
+    is fresh until it has clearly left zero, and so is the guard of the other side where a fresh one fell: both are of
+    one boundary. An approximate method knows a guard only to its resolution: one that an event leaves on its boundary
+    rests there, and falls only where it is lower than that.
     """
+    lane, after, modes, fired, correction = switched
     if not lane.slack:
-        return (), ()
+        return (), (), ()
     old = jax.lax.stop_gradient(system.guards(state, lane.modes, now))
     new = jax.lax.stop_gradient(system.guards(after, modes, now))
     residual = jnp.zeros_like(old[0])
     for i, g in enumerate(old):
         residual = jnp.where(fired == i, jnp.abs(g), residual)
-    slack, fresh, owners = [], [], system.guard_owners()
+    slack, fresh, resting, owners = [], [], [], system.guard_owners()
+    band = (0.0,) * len(new) if resolution is None else spread(resolution)
     for i, g in enumerate(new):
         # Another element's event at the same instant must not take away the slack of this one's guards.
         family = [n for n, (owner, _) in enumerate(owners) if owner == owners[i][0]]
         mine = (fired >= family[0]) & (fired <= family[-1])
         missed = jnp.where((g < 0.0) & (g >= -2.0 * residual), g, 0.0)
-        slack.append(jnp.where(go & mine, missed, lane.slack[i]))
-        fresh.append(lane.fresh[i] & ~(go & (jnp.abs(g) > method.floor)))
-    return tuple(slack), tuple(fresh)
+        slack.append(jnp.where(mine, missed, lane.slack[i]))
+        left = go & (jnp.abs(g) > band[i])
+        if resolution is None:
+            fresh.append(lane.fresh[i] & ~left)
+            continue
+        fresh.append((lane.fresh[i] | (mine & correction)) & ~left)
+        # Half: where the old guard had rested and fell by the whole, the new one has left as far already.
+        begins = jnp.abs(g) <= jnp.maximum(0.5 * band[i], 2.0 * residual)
+        resting.append(jnp.where(mine, begins, lane.resting[i] & ~left))
+    return tuple(slack), tuple(fresh), tuple(resting)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax.numpy as jnp
 
 from vibayes.simulation.vectors import Tree
 from vibayes.structure.hybrid import HybridSystem, Modes, State
@@ -18,6 +19,26 @@ Series = tuple[Scalar, ...]
 """Taylor coefficients, lowest first."""
 Drive = Callable[[Scalar, int], tuple[Series, ...]]
 """Input channels as Taylor series: at a time after the start of the step, up to an order."""
+
+
+class Slip(NamedTuple):
+    """How far a step, or a whole run, leaves velocities unresolved, and how large they are.
+
+    Stages k₁ … k₄ of the classical Runge–Kutta step are accelerations; times the step, k₃ − k₂ and k₁ − k₂ − k₃ + k₄
+    are what it cannot tell of the velocity. At a frequency ω that is (ωh)³/4 of the amplitude.
+    """
+
+    size: Scalar
+    velocity: Scalar
+
+    def joined(self, before: Slip) -> tuple[Slip, Scalar]:
+        """The largest up to and with this step, and whether this step is an unstable one.
+
+        From ωh = 2.5 on steps slip by three times the velocity (or the change of it by the first stages, which is
+        larger there). The result of the step must not hide that: an unstable velocity grows faster than its slip.
+        """
+        largest = jnp.fmax(before.velocity, self.velocity)
+        return Slip(jnp.fmax(before.size, self.size), largest), self.size > 3.0 * largest
 
 
 class Piece(NamedTuple):
@@ -31,6 +52,10 @@ class Piece(NamedTuple):
     accepted: Scalar
     next_step: Scalar
     """Length to try next, should nothing intervene."""
+    resolution: Tree | None = None
+    """How far each guard can be trusted near zero; None where that is to the last digit."""
+    slip: Slip | None = None
+    """What the step does not resolve of the velocities; None where the error is controlled."""
 
 
 class Method(eqx.Module):
@@ -47,14 +72,17 @@ class Method(eqx.Module):
         """Evaluations of the flow map per step."""
 
     @property
-    def approximate(self) -> bool:
-        """Whether the polynomial of a step has an error beyond rounding."""
+    def floor(self) -> Scalar:
+        """Size below which a guard is on its boundary at the very start."""
+        return 0.0
+
+    def rests(self, spread: bool) -> bool:
+        """Whether guards have a resolution, in a system that is spread or stacked."""
         return True
 
-    @property
-    def floor(self) -> Scalar:
-        """Size below which the sign of a guard at the very start means nothing."""
-        return 0.0
+    def too_long(self, slip: Slip) -> Scalar:
+        """Whether steps of a run with this largest slip were too long; never where the error is controlled."""
+        return False
 
     @abstractmethod
     def expand(

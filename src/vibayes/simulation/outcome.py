@@ -26,13 +26,8 @@ def solution_of(
     rows = raw.rows if traced else np.asarray(raw.rows)
     rows = rows[0] if single else rows
     times = np.arange(keep.samples) * (clock.interval * keep.refinement)
-    work, status = None, None
-    if raw.lanes is not None:
-        status = np.asarray(raw.lanes.status)
-        work = _work(method, raw.lanes, single)
-    elif not traced:
-        finite = np.isfinite(np.asarray(raw.rows)).all(axis=(1, 2))
-        status = np.where(finite, Status.SUCCESS, Status.DIVERGED)
+    work = None if raw.lanes is None else _work(method, raw.lanes, single)
+    status = None if raw.status is None else np.asarray(raw.status)
     if status is not None and single:
         status = Status(int(status[0]))
     return Solution(

@@ -14,6 +14,7 @@ class Status(IntEnum):
     STEP_TOO_SMALL = 3
     TOO_MANY_STEPS = 4
     OFF_TRACK = 5
+    STEP_TOO_LONG = 6
 
     @property
     def message(self) -> str:
@@ -24,5 +25,7 @@ class Status(IntEnum):
             Status.CHATTERING: "events follow each other without progress in time; the model may have no solution here",
             Status.STEP_TOO_SMALL: "the error tolerance cannot be met in double precision; loosen it",
             Status.TOO_MANY_STEPS: "the limit of steps was reached; raise max_steps or loosen the tolerance",
+            Status.STEP_TOO_LONG: "the motion has too few fixed steps in a cycle, or the step is unstable; "
+            "raise substeps or use EventLocated()",
             Status.OFF_TRACK: "the response left the record by more than was allowed",
         }[self]

@@ -55,6 +55,12 @@ def horner_slope(series: Sequence[Tree], theta: Any) -> Tree:
     return horner([each(lambda c, k=k: k * c, c) for k, c in enumerate(series)][1:], theta)
 
 
+def sizes(function: Callable, at: Tree, terms: Sequence[Tree]) -> Tree:
+    """Σ |∂f/∂y| |term|: what the rounding of a linear function of a stacked state is a part of."""
+    total = sum((jnp.abs(term) for term in terms), jnp.zeros_like(at))
+    return jnp.sum(jnp.abs(jax.jacfwd(function)(at)) * total, axis=-1)
+
+
 def linear_part(function: Callable, at: Tree) -> tuple[Tree, Callable[[Tree], Tree]]:
     """Value of a function of one tree, and its derivative there as a function."""
     if isinstance(at, tuple):

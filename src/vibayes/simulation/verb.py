@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -29,14 +30,25 @@ from vibayes.simulation.lanes import Clock
 from vibayes.simulation.march import march, march_few
 from vibayes.simulation.method import Method
 from vibayes.simulation.outcome import solution_of
-from vibayes.simulation.run import Raw, Recording, batch_axes, run, run_few, run_nested
+from vibayes.simulation.run import (
+    Raw,
+    Reached,
+    Recording,
+    batch_axes,
+    joined,
+    not_started,
+    on_the_way,
+    run,
+    run_few,
+    run_nested,
+)
 from vibayes.simulation.runge_kutta import EventLocated, FixedStep
 from vibayes.simulation.solution import Solution
 from vibayes.structure.element import as_arrays
 from vibayes.structure.structure import Structure
 
-_FIRST_ROOM = {True: 4096, False: 256}
-"""Events there is room for at first, single or batched; the run is repeated with more where that was not enough."""
+_ROOM = {True: 4096, False: 256}
+"""Events there is room for, single or batched; where that is not enough the table is emptied, and the run goes on."""
 
 
 def simulate(
@@ -99,38 +111,49 @@ def simulate(
     one = jnp.ones(batch or 1)
     if traced:
         rows = _differentiable_rows(how, bound, drive, drive_axes, start, one, clock, keep)
-        return solution_of(structure, bound, how, clock, keep, Raw(rows, None, None), batch)
+        return solution_of(structure, bound, how, clock, keep, Raw(rows, None, None, None), batch)
     table = (batch is None) if events is None else events
     eventful = how.locates and any(link.element.guard_names() for link in structure.links)
-    room = _FIRST_ROOM[batch is None] if table and eventful else 0
-    raw = _raw(how, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
-    if room and raw.lanes is not None and (most := int(jnp.max(raw.lanes.events))) > room:
-        room = 1 << (most - 1).bit_length()
-        raw = _raw(how, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
+    room = _ROOM[batch is None] if table and eventful else 0
+    run_all = partial(_raw, how, bound, drive, drive_axes, start, one, clock, keep._replace(events=room))
+    raw = run_all(None) if not room else _with_table(run_all, not_started(bound, how, len(one), keep), clock)
     return solution_of(structure, bound, how, clock, keep, raw, batch)
 
 
-def _raw(method, bound, drive, drive_axes, start, one, clock, keep) -> Raw:
+def _with_table(run_all: Callable[[Reached], Raw], reached: Reached, clock: Clock) -> Raw:
+    """Run all lanes, from one full table of events to the next."""
+    tables = []
+    while True:
+        raw = run_all(reached)
+        assert raw.lanes is not None
+        tables.append(raw)
+        if not np.any(on_the_way(raw.lanes, clock)):
+            return raw if len(tables) == 1 else raw._replace(events=joined(tables))
+        tables[-1] = raw._replace(rows=None)
+        reached = Reached(jnp.bool_(False), raw.lanes, raw.rows)
+
+
+def _raw(method, bound, drive, drive_axes, start, one, clock, keep, reached) -> Raw:
     """Run all lanes, on all cores."""
 
     def run_part(part):
-        bound, drive, start, one = part
-        return _run(method, bound, drive, start, one, clock, keep, drive_axes)
+        bound, drive, start, one, reached = part
+        return _run(method, bound, drive, start, one, clock, keep, drive_axes, reached)
 
-    whole = (bound, drive, start, one)
+    whole = (bound, drive, start, one, reached)
     axes = tuple(map(batch_axes, whole))
     if drive_axes is None:
         axes = (axes[0], jax.tree.map(lambda _: None, drive), *axes[2:])
     return in_parts(run_part, whole, axes, one.shape[0])
 
 
-def _run(method, bound, drive, start, one, clock, keep, drive_axes, nested=False) -> Raw:
+def _run(method, bound, drive, start, one, clock, keep, drive_axes, reached=None, nested=False) -> Raw:
     few = len(one) <= FEW
     if isinstance(method, FixedStep) and not method.locates:
-        rows = (march_few if few else march)(method, bound, drive, drive_axes, start, one, clock, keep)
-        return Raw(rows, None, None)
+        rows, status = (march_few if few else march)(method, bound, drive, drive_axes, start, one, clock, keep)
+        return Raw(rows, None, None, status)
     runner = run_nested if nested else run_few if few else run
-    return runner(method, bound, drive, drive_axes, start, one, clock, keep)
+    return runner(method, bound, drive, drive_axes, start, one, clock, keep, reached=reached)
 
 
 def _differentiable_rows(method, bound, drive, drive_axes, start, one, clock, keep):

@@ -137,6 +137,31 @@ class HybridSystem(eqx.Module):
             for mass, sign in ((start, -1.0), (stop, 1.0)):
                 if mass >= 0:
                     acceleration[mass] = acceleration[mass] - sign * reaction * self.inverse_masses[mass]
+        # What sticks together moves together to the last digit: else its deformation would be rounding noise, in which
+        # another element between the same points finds events.
+        held = dict(zip(holders, stuck, strict=True))
+        for j, leader, follower in self._trees(holders):
+            together = acceleration[leader] if leader >= 0 else jnp.zeros_like(acceleration[follower])
+            acceleration[follower] = jnp.where(held[j], together, acceleration[follower])
+
+    def _trees(self, holders: list[int]) -> list[tuple[int, int, int]]:
+        """(element, mass or ground that leads, mass that follows) of elements that stick, leaders first.
+
+        They form trees, for friction in a loop would not be determined.
+        """
+        order: list[tuple[int, int, int]] = []
+        left, reached = list(holders), {-1}
+        while left:
+            j = next((j for j in left if reached & set(self.ends[j])), None)
+            if j is None:
+                reached.add(self.ends[left[0]][0])
+                continue
+            start, stop = self.ends[j]
+            leader, follower = (start, stop) if start in reached else (stop, start)
+            order.append((j, leader, follower))
+            reached.add(follower)
+            left.remove(j)
+        return order
 
     def _compliance(self, one: tuple[int, int], other: tuple[int, int]) -> Scalar:
         """b_iᵀ M⁻¹ b_j."""
@@ -200,6 +225,10 @@ class HybridSystem(eqx.Module):
                     new_state[position + i] = jnp.where(mine, value, state[position + i])
             position += len(element.states)
             guard += len(flags)
+        if any(element.sticks for element in self.elements):
+            # Standstill is found to rounding, but what sticks does not creep.
+            still = self.held(tuple(new_state), tuple(new_modes))
+            new_state = [jnp.where(fired >= 0, new, old) for new, old in zip(still, new_state, strict=True)]
         return tuple(new_state), tuple(new_modes)
 
 

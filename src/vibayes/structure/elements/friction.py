@@ -28,6 +28,7 @@ class Sticking(Element):
     limit: Parameter
     affine = True
     sticks = True
+    needs_events = True
 
     @abstractmethod
     def sliding(self, direction: float, velocity: Scalar) -> Scalar:
