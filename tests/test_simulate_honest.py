@@ -53,6 +53,7 @@ def exact() -> vb.Solution:
 def test_a_gap_that_is_closed_at_rest_opens_and_closes_as_often_as_it_should(exact, method, error):
     other = vb.simulate(CLOSED, ramp_of_noise(), SETS, method=method, events=True)
     assert list(other.status) == [vb.Status.SUCCESS] * 5
+    assert other.work is not None and other.events is not None and exact.work is not None and exact.events is not None
     np.testing.assert_array_equal(other.work.events, exact.work.events)
     np.testing.assert_allclose(other.events.time, exact.events.time, rtol=0, atol=error)
     assert np.abs(other["displacement of b"] - exact["displacement of b"]).max() < error
@@ -118,6 +119,7 @@ def test_a_run_with_more_events_than_the_table_holds_is_not_repeated(monkeypatch
 
     def counted(*args, **kwargs):
         raw = inner(*args, **kwargs)
+        assert raw.lanes is not None
         reached.append(int(raw.lanes.events[0]))
         return raw
 

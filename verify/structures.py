@@ -23,7 +23,7 @@ import vibayes as vb
 from vibayes.simulation.cores import cores
 
 TRIES = 500
-FEW = 2
+FEW = 1
 SETS, SAMPLES, RATE = 16, 41, 50.0
 TOPOLOGIES = 40
 """Structures that differ in more than numbers; each takes some seconds to compile."""
@@ -79,7 +79,7 @@ def attack(tries: int, seed: int, folder: Path) -> list[str]:
 
 
 def topology_of(seed: int, which: int) -> Topology:
-    """A random arrangement of elements; the first ones are small."""
+    """A random arrangement of elements; the very first is small enough for the test suite."""
     rng = np.random.default_rng([seed, 21])
     count = 1 + which % 6 if which < 6 else int(rng.integers(1, 7))
     names = [f"m{i}" for i in range(count)]
@@ -88,7 +88,7 @@ def topology_of(seed: int, which: int) -> Topology:
     for i, name in enumerate(names):  # a chain, so that nothing flies away
         links += [vb.Spring(f"k{i}").between(points[i], name), vb.Damper(f"c{i}").between(points[i], name)]
     rubbed: set[str] = set()
-    for number in range(int(rng.integers(1, 4))):
+    for number in range(int(rng.integers(1, 4)) if which else 1):
         ends = sorted(rng.choice(count + 1, 2, replace=False)) if rng.random() < 0.4 else [0, 0]
         if ends[0] == ends[1]:
             ends[1] = int(rng.integers(1, count + 1))
@@ -96,7 +96,7 @@ def topology_of(seed: int, which: int) -> Topology:
         start, stop = (points[i] for i in ends)
         for element in _corner(rng, number, start, stop, rubbed):
             links.append(element.between(start, stop))
-    if rng.random() < 0.25:
+    if which and rng.random() < 0.25:
         stop = str(rng.choice(names))
         links.append(_curved(rng).between("ground", stop))
     everywhere = [vb.Force(name) for name in names]
@@ -265,7 +265,8 @@ def compare(right: Motion, other: Motion, neighbours: list[Motion], by: float) -
     # Where the force does not act, a motion begins as a high power of time: too small for any tolerance to see.
     begun = np.all(np.maximum.accumulate(np.abs(right.outputs), axis=0) > 1e-3 * scale, axis=1)
     since = np.argmax(begun) / RATE if begun.any() else np.inf
-    return found + _compare_events(*(_since(m, since) for m in (right, other)), [_since(n, since) for n in neighbours])
+    later = [_since(motion, since) for motion in (right, other, *neighbours)]
+    return found + _compare_events(later[0], later[1], later[2:])
 
 
 def _since(motion: Motion, time: float) -> Motion:

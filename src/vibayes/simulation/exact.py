@@ -59,6 +59,10 @@ class Exact(Method):
         """One, whose linear part is then applied to every term."""
         return 1
 
+    def rests(self, spread: bool) -> bool:
+        """With few states there is one mass, and nothing to subtract that would lose digits."""
+        return not spread
+
     def first_step(self, interval: float) -> float:
         """A whole piece of input."""
         return interval
@@ -105,8 +109,7 @@ class Exact(Method):
         next_step = jax.lax.stop_gradient(jnp.where(accepted, longer, 0.5 * length))
         resolution = None
         if guards and not apart:
-            # A deformation is a difference of two displacements, and no better known than they are. With few states
-            # there is one mass, and nothing to subtract.
+            # A deformation is a difference of two displacements, and no better known than they are.
             size = sizes(lambda y: guards_of(y, inputs[0]), start, terms[:4])
             resolution = jax.lax.stop_gradient(_DIGITS * materialise(size, one))
         return Piece(guards, evaluate_guards, state_at, accepted, next_step, resolution)

@@ -78,7 +78,7 @@ def begin(system: HybridSystem, state: State, inputs: tuple[Scalar, ...], method
     modes = system.modes_at(state)
     guards = system.guards(state, modes, inputs) if method.locates else ()
     fresh = tuple(jax.lax.stop_gradient(jnp.abs(g) <= method.floor) for g in guards)
-    slack, resting = (zero,) * len(guards), fresh
+    slack, resting = (zero,) * len(guards), fresh if method.rests(system.spread) else ()
     slip = Slip(zero, zero) if isinstance(method, FixedStep) else ()
     return Lane(count, zero, state, modes, first, slack, fresh, resting, slip, count, count, count, count, count)
 
@@ -208,8 +208,11 @@ def _on_boundary(system, state, now, switched, go, resolution):
         missed = jnp.where((g < 0.0) & (g >= -2.0 * residual), g, 0.0)
         slack.append(jnp.where(mine, missed, lane.slack[i]))
         left = go & (jnp.abs(g) > band[i])
+        if resolution is None:
+            fresh.append(lane.fresh[i] & ~left)
+            continue
         fresh.append((lane.fresh[i] | (mine & correction)) & ~left)
         # Half: where the old guard had rested and fell by the whole, the new one has left as far already.
         begins = jnp.abs(g) <= jnp.maximum(0.5 * band[i], 2.0 * residual)
-        resting.append(jnp.where(mine, begins, lane.resting[i] & ~left) if resolution is not None else lane.resting[i])
+        resting.append(jnp.where(mine, begins, lane.resting[i] & ~left))
     return tuple(slack), tuple(fresh), tuple(resting)

@@ -76,6 +76,10 @@ class Method(eqx.Module):
         """Size below which a guard is on its boundary at the very start."""
         return 0.0
 
+    def rests(self, spread: bool) -> bool:
+        """Whether guards have a resolution, in a system that is spread or stacked."""
+        return True
+
     def too_long(self, slip: Slip) -> Scalar:
         """Whether steps of a run with this largest slip were too long; never where the error is controlled."""
         return False

@@ -162,7 +162,18 @@ def not_started(structure: Structure, method: Method, count: int, keep: Recordin
     slip = Slip(number, number) if isinstance(method, FixedStep) else ()
     flags = (flag,) * guards
     state, modes = (number,) * size, (whole,) * len(elements)
-    lane = Lane(whole, number, state, modes, number, (number,) * guards, flags, flags, slip, *(whole,) * 5)
+    lane = Lane(
+        whole,
+        number,
+        state,
+        modes,
+        number,
+        (number,) * guards,
+        flags,
+        flags if method.rests(size <= FEW) else (),
+        slip,
+        *(whole,) * 5,
+    )
     width = len(structure.sensors) + ((size + len(elements)) if keep.states else 0)
     return Reached(jnp.bool_(True), lane, jnp.full((count, keep.samples, width), jnp.nan))
 
