@@ -29,6 +29,7 @@ class Ball:
     prior_probability: float = 1.0
     name: str = "ball"
     length: int = 10
+    measured: int = 10
     has_errors: bool = False
     beginning: int = 10
     feasible: tuple[float, float] = (0.0, 0.0)

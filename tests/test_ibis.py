@@ -267,6 +267,7 @@ def test_the_evidence_of_a_part_of_the_record_is_not_given_for_that_of_the_whole
     target = line()
     *parts, last = list(IBIS(particles=200).sample(np.random.default_rng(0), target))
     part = next(stage for stage in parts if stage.done < 1.0)
+    assert part.sample is not None and last.sample is not None
     assert np.isnan(part.sample.log_evidence) and np.isfinite(part.sample.state.evidences[-1])
     assert last.sample.log_evidence == last.sample.state.evidences[-1]
 

@@ -201,7 +201,12 @@ def test_a_step_of_a_fit_is_replayed_without_its_errors_which_are_too_large_to_k
             candidate = ProblemCandidate(study.by_distance()[1], remember=remember)
             fits = improve(candidate, fits_at(candidate, points, study.SAMPLES))
             simulated, compute = [], candidate._errors
-            candidate._errors = lambda values, until: (simulated.append(len(values["a"])), compute(values, until))[1]
+
+            def counted(values, until):
+                simulated.append(len(values["a"]))
+                return compute(values, until)
+
+            candidate._errors = counted  # type: ignore[assignment]
             fits = improve(candidate, fits)
             return fits.points.tobytes() + fits.errors.tobytes(), sum(simulated), candidate.count.simulations
 
