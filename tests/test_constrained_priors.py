@@ -53,7 +53,7 @@ def test_points_of_the_cube_are_sorted_draws_of_the_prior(places):
         # The k-th of n sorted uniform draws has the distribution Beta(k, n + 1 - k).
         assert stats.kstest(mine, stats.beta(rank, places + 1 - rank).cdf)[1] > 0.01
     spacings = np.diff(ours, axis=1, prepend=0.0, append=1.0)  # exchangeable: all have the same distribution
-    assert all(stats.ks_2samp(spacings[:, 0], each)[1] > 0.01 for each in spacings.T[1:])
+    assert all(np.asarray(stats.ks_2samp(spacings[:, 0], each))[1] > 0.01 for each in spacings.T[1:])
 
 
 def test_no_point_breaks_an_order_and_nothing_is_lost_for_it():
