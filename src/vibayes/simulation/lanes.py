@@ -79,7 +79,7 @@ def begin(system: HybridSystem, state: State, inputs: tuple[Scalar, ...], method
     guards = system.guards(state, modes, inputs) if method.locates else ()
     fresh = tuple(jax.lax.stop_gradient(jnp.abs(g) <= method.floor) for g in guards)
     slack, resting = (zero,) * len(guards), fresh if method.rests(system.spread) else ()
-    slip = Slip(zero, zero) if isinstance(method, FixedStep) else ()
+    slip = Slip(zero, zero, zero) if isinstance(method, FixedStep) else ()
     return Lane(count, zero, state, modes, first, slack, fresh, resting, slip, count, count, count, count, count)
 
 

@@ -64,7 +64,7 @@ def march_lanes(
 
     first = row(state, jnp.int32(0))
     pieces = jnp.arange(keep.samples - 1, dtype=jnp.int32) * keep.refinement
-    start_of_all = (state, Slip(0.0 * one, 0.0 * one), one > 1.0)
+    start_of_all = (state, Slip(0.0 * one, 0.0 * one, 0.0 * one), one > 1.0)
     (_, slip, wild), rest = jax.lax.scan(sample, start_of_all, pieces)
     rows = jnp.concatenate([first[:, None], jnp.swapaxes(rest, 0, 1)], axis=1)
     finite = jnp.all(jnp.isfinite(rows), axis=(1, 2))

@@ -159,7 +159,7 @@ def not_started(structure: Structure, method: Method, count: int, keep: Recordin
     size = 2 * len(structure.masses) + sum(len(e.states) for e in elements) + metered
     number, whole, flag = jnp.zeros(count), jnp.zeros(count, jnp.int32), jnp.zeros(count, bool)
     guards = sum(len(e.guard_names()) for e in elements)
-    slip = Slip(number, number) if isinstance(method, FixedStep) else ()
+    slip = Slip(number, number, number) if isinstance(method, FixedStep) else ()
     flags = (flag,) * guards
     state, modes = (number,) * size, (whole,) * len(elements)
     lane = Lane(

@@ -208,7 +208,8 @@ def slip_of(system: HybridSystem, start: Tree, stages: Sequence[Tree], length: S
     # The second sees what the first does not: a corner between the ends of the step and its middle.
     odds = each(lambda a, b, c, d: jnp.maximum(jnp.abs(c - b), jnp.abs(a - b - c + d)), *stages)
     change = length * jnp.maximum(largest(stages[0]), largest(stages[1]))
-    return Slip(length * largest(odds), jnp.maximum(largest(start), change))
+    middle = length * largest(each(jnp.subtract, stages[2], stages[1]))
+    return Slip(length * largest(odds), middle, jnp.maximum(largest(start), change))
 
 
 def runge_kutta_4(flow: Callable[[Tree, Scalar], Tree], start: Tree, length: Scalar) -> tuple[Tree, Sequence[Tree]]:
