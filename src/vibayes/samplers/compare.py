@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from vibayes.samplers.differential_evolution import walked
 from vibayes.samplers.fit import around, fits_at, improve
 from vibayes.samplers.kernel import HOPELESS, Kernel
 from vibayes.samplers.lending import mass_ratio
 from vibayes.samplers.search import Population
+from vibayes.samplers.settings import ENOUGH_DRAWS
 from vibayes.samplers.shapes import Candidate, Draws, Snapshot, probabilities_of
 from vibayes.samplers.weigh import Round, combine, grow, settled
 
@@ -38,12 +40,16 @@ class Weighing:
     kernel: Kernel
     draws_per_round: int
     rounds_that_count: int
+    walkers: int
+
+    def hopeless(self, number: int) -> bool:
+        """Whether a model is so far behind that its mass need only be known roughly, and its draws matter to nobody."""
+        least = min(population.best() for population in self.populations)
+        return self.kernel.behind(self.populations[number].best(), least) > HOPELESS
 
     def rounds(self, number: int) -> int:
-        """Rounds that count of a model; of a hopeless one its mass need only be known roughly."""
-        least = min(population.best() for population in self.populations)
-        hopeless = self.kernel.behind(self.populations[number].best(), least) > HOPELESS
-        return 1 if hopeless else self.rounds_that_count
+        """Rounds that count of a model."""
+        return 1 if self.hopeless(number) else self.rounds_that_count
 
 
 def compare(rng: np.random.Generator, what: Weighing, one_place: bool, note: str) -> Iterator[Snapshot]:
@@ -71,6 +77,7 @@ def compare(rng: np.random.Generator, what: Weighing, one_place: bool, note: str
             numbers = tuple(p), tuple(errors), tuple(draws)
             yield Snapshot("weigh", limit, 1.0, rate, *numbers, note, number, done, what.kernel.values)
         if len(rounds) >= count:
+            draws[number] = _walked(rng, what, draws[number], number)
             draws[number] = _tied(rng, what, draws, covariance, number)
         else:  # there is too little within the limit to weigh
             draws[number], covariance[number, number] = Draws.none(candidate.size), 0.0
@@ -80,6 +87,13 @@ def compare(rng: np.random.Generator, what: Weighing, one_place: bool, note: str
         draws = [_near_the_best(rng, what, number, each) for number, each in enumerate(draws)]
     numbers = tuple(p), tuple(errors), tuple(draws)
     yield Snapshot("done", min(what.limits), 1.0, np.nan, *numbers, note, None, 1.0, what.kernel.values)
+
+
+def _walked(rng: np.random.Generator, what: Weighing, draws: Draws, number: int) -> Draws:
+    """The draws of a model, by Markov chains where too few of them carry the weight; the mass is what it was."""
+    if not what.kernel.values or what.hopeless(number) or draws.effective >= ENOUGH_DRAWS:
+        return draws
+    return walked(rng, what.candidates[number], draws, what.kernel, what.limits[number], what.walkers)
 
 
 def _tied(rng, what: Weighing, draws: list[Draws], covariance: np.ndarray, number: int) -> Draws:

@@ -53,6 +53,19 @@ class Kernel:
             return np.zeros(np.shape(distances))
         return -0.5 * self.values * np.log(np.maximum(distances, self.finest) / WHOLE)
 
+    def reach(self, distances: np.ndarray, log_ratio: np.ndarray) -> np.ndarray:
+        """The largest distances whose weights are at least those of others, times a ratio below one.
+
+        Examples:
+            >>> kernel = Kernel(values=4)
+            >>> far = kernel.reach(np.array([10.0]), np.log([0.25]))
+            >>> far.tolist(), (kernel.log_weights(far) - kernel.log_weights(np.array([10.0]))).round(3).tolist()
+            ([20.0], [-1.386])
+        """
+        if not self.values:
+            return np.full(np.shape(distances), np.inf)
+        return np.maximum(distances, self.finest) * np.exp(-2.0 * log_ratio / self.values)
+
     def limit(self, best: float, unknowns: int) -> float:
         """The distance above which draws have next to no weight, given the smallest."""
         best = max(best, self.finest)
