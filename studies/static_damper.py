@@ -7,7 +7,7 @@ training and the rest for the test. Both forces are taken positive along the vel
 paper gives none for the offset v0, which has that of the break points here.
 
 Neither damper is a static map: both have hysteresis, which is most of what is left over. That is no white noise, so its
-likelihood does not tell what to believe: all maps within 1.05 times the smallest distance count alike.
+likelihood does not tell what to believe: all maps within 1.05 times the smallest distance count alike (`--excess`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from vibayes.constraints import slopes_from_left
 
 VELOCITY = vb.Uniform(-0.5, 0.8)
 COEFFICIENT = vb.LogUniform(1e2, 1e4)
-TOLERANCE = {"excess": 1.05}
+TOLERANCE = 1.05
+"""Times the smallest distance: a choice of ours, which decides between models (`--excess`)."""
 
 
 def mr_damper(data: Path) -> tuple[vb.Record, vb.Record]:
@@ -122,7 +123,7 @@ def identify(name: str, parts: tuple[vb.Record, vb.Record], chosen: Any) -> dict
     posterior = vb.infer(
         chosen.seed,
         [candidate(train, breaks) for breaks in range(4)],
-        method_of(chosen, TOLERANCE, particles=2000, first=100.0),
+        method_of(chosen, {"excess": chosen.excess}, particles=2000, first=100.0),
         progress=not chosen.json,
     )
     print(f"{name}, seed {chosen.seed}\n{posterior.summary()}")
@@ -154,7 +155,9 @@ def naive_of(train: vb.Record, test: vb.Record) -> dict[str, float]:
 
 def main() -> None:
     """Both dampers; the JSON has the first at its top."""
-    chosen = options(__doc__)
+    chosen = options(
+        __doc__, excess={"type": float, "default": TOLERANCE, "help": "tolerance, times the smallest distance"}
+    )
     dampers = {"mr_damper": mr_damper, "shock_absorber": shock_absorber}
     results = {name: identify(name, read(chosen.data), chosen) for name, read in dampers.items()}
     if chosen.json:
