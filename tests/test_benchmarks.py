@@ -12,6 +12,7 @@ import pytest
 
 import vibayes as vb
 from vibayes.candidates import ProblemCandidate
+from vibayes.prior_space import shares_at
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -106,14 +107,18 @@ def test_pyabc_is_given_the_problem_that_ours_is_given():
     ours = ProblemCandidate(problem)
     theirs = peer_pyabc.Oscillator(posed.arrays(problem), peer_c.accelerations)
     assert tuple(problem.parameters) == peer_pyabc.NAMES
-    shares = np.random.default_rng(0).uniform(-0.02, 1.02, (200, 7))
-    allowed = ours.allowed(shares)
+    points = np.random.default_rng(0).uniform(size=(200, 7))
+    allowed = ours.allowed(points)
     assert allowed.any() and not allowed.all()
+    # Ours sorts the borders; theirs is given them as they come, and draws anew where they are not in order.
+    shares = shares_at(problem, points)
     assert [theirs.allowed(each) for each in shares] == allowed.tolist()
-    some = shares[allowed]
+    backwards = shares[allowed][:, [0, 1, 2, 3, 4, 6, 5]]
+    assert not any(theirs.allowed(each) for each in (*backwards, *(shares[allowed] + 1.0)))
+    some, theirs_of_some = points[allowed], shares[allowed]
     d1, d2 = ours.values(some)["d1"], ours.values(some)["d2"]
     assert (d1 > 0).any() and (d2 < 0).any() and ((d1 < 0) & (d2 > 0)).any()  # zero lies in every region
-    distances = [theirs.distance(each) for each in some]
+    distances = [theirs.distance(each) for each in theirs_of_some]
     np.testing.assert_allclose(distances, ours.judge(some, np.inf), rtol=1e-6)
 
 

@@ -40,14 +40,25 @@ b = { type = "Uniform", low = 0.0, high = 1.0 }
 """
 
 
+@pytest.fixture(scope="module", autouse=True)
+def keyboard():
+    """Ctrl-C does something, although a test run in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
+    (folder / "config.toml").write_text(f"[trust]\nfolders = ['{folder}']\n")
     noise = 0.05 * np.random.default_rng(0).standard_normal(20)
     vb.write_record(vb.Record.from_arrays(rate=19.0, output={"y": 0.3 + 0.5 * TIME + noise}), folder / "data.csv")
     (folder / "simulator.py").write_text(SIMULATOR)
     (folder / "study.toml").write_text(STUDY)
-    return folder / "study.toml"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("VIBAYES_CONFIG", str(folder / "config.toml"))
+        yield folder / "study.toml"
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +103,7 @@ def test_an_interrupted_command_ends_with_3_and_says_how_to_go_on(study, whole, 
 def interrupt(patched, when, number):
     """A signal while a study is read, before the first level, at the second, while the posterior or page is written."""
     if when == "reading":
-        patched.setattr("vibayes.study.read_study", lambda path: signalled(number))
+        patched.setattr("vibayes.study.read_study", lambda path, **_: signalled(number))
     elif when == "beginning":
         patched.setattr(identifies, "infer", lambda *a, **k: signalled(number))
     elif when == "working":
@@ -221,7 +232,9 @@ def test_what_is_told_of_an_incomplete_run_says_so(study, whole, capsys, monkeyp
     said = "The run is not complete, for it was killed, or still runs: this is what there was when a part of it ended, "
     said += f"and more was computed since. Go on with: vibayes resume {made.folder}"
     leads = []
-    monkeypatch.setattr("vibayes.runs.report.write_report", lambda *_, intro, **more: leads.append(intro))
+    monkeypatch.setattr(
+        "vibayes.runs.report.write_report", lambda *given, intro, **more: leads.append(intro) or given[1]
+    )
     assert run(["report", str(made.folder), "--quiet"]) == 0
     assert capsys.readouterr().err == f"warning: {said}\n" and leads == [said]
     assert open_run(complete).incomplete == ""

@@ -134,7 +134,8 @@ def test_commands_take_the_module_that_is_trusted_and_say_which(folder, capsys):
     assert "--trust pendulum" in capsys.readouterr().err
 
 
-def test_a_run_folder_of_somebody_else_runs_no_code(folder, capsys):
+def test_a_run_folder_of_somebody_else_runs_no_code(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
     (folder / "trap.py").write_text(TRAP)
     made = begin_run(read_study(study(folder, 'simulator = "trap:model"'), trust=["trap"]), folder / "run")
     (folder / "sprung").unlink()

@@ -123,7 +123,7 @@ def full_after(folder: Path, room: float, refuse: Callable[[Any], None] = refuse
 def attack(tries: int, seed: int, folder: Path) -> list[str]:
     """So many moments at which the disk becomes full; lines of those that were not withstood."""
     rng, failures = np.random.default_rng(seed), []
-    with everything_kept():
+    with everything_kept(), trusted(folder):
         whole = made(folder / "whole")
         commands = _commands(whole)
         calls = []
@@ -151,6 +151,20 @@ def everything_kept() -> Iterator[None]:
         yield
     finally:
         settings["worth_keeping"] = before
+
+
+@contextlib.contextmanager
+def trusted(folder: Path) -> Iterator[None]:
+    """The simulator of the study is trusted, also by the programs that are started."""
+    before = os.environ.get("VIBAYES_CONFIG")
+    (folder / "config.toml").write_text(f"[trust]\nfolders = ['{folder}']\n")
+    os.environ["VIBAYES_CONFIG"] = str(folder / "config.toml")
+    try:
+        yield
+    finally:
+        del os.environ["VIBAYES_CONFIG"]
+        if before is not None:
+            os.environ["VIBAYES_CONFIG"] = before
 
 
 def made(folder: Path) -> Path:

@@ -30,7 +30,7 @@ def attack(tries: int, seed: int, folder: Path) -> list[str]:
     import kill_and_resume as methods  # type: ignore[import-not-found]
 
     rng, failures, names = np.random.default_rng(seed), [], [*methods.CASES]
-    with full_disk.everything_kept():
+    with full_disk.everything_kept(), full_disk.trusted(folder):
         whole = full_disk.made(folder / "whole")
         with full_disk.full_after(folder, np.inf) as disk:
             assert full_disk.ended(_identify(whole))[0] == 0

@@ -29,10 +29,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.stats import norm
+from jax.scipy.special import ndtr
 from scipy.linalg import hadamard
 from scipy.special import ndtri
-from scipy.stats import qmc
 
 from vibayes.filters.discrete import Discrete, exponential, free_flow, noise_columns
 from vibayes.filters.triangular import triangle
@@ -90,7 +89,8 @@ def _cut_off(model: Discrete, mean: Array, lower: Array) -> tuple[Array, Array]:
     first, last = 2 * model.system.masses, model.system.size
     middle, size = mean[first:last], jnp.maximum(_deviations(lower[first:last]), _TINY)
     low, high = (jnp.clip((bound - middle) / size, -_FAR, _FAR) for bound in model.bounds or ())
-    below, above, density = norm.cdf(low), norm.sf(high), (norm.pdf(low), norm.pdf(high))
+    below, above = ndtr(low), ndtr(-high)
+    density = tuple(jnp.exp(-0.5 * end * end) / np.sqrt(2.0 * np.pi) for end in (low, high))
     shift = low * below + high * above + density[0] - density[1]
     square = low**2 * below + high**2 * above + 1.0 - below - above + low * density[0] - high * density[1]
     factor = jnp.sqrt(jnp.maximum(square - shift**2, _TINY))
@@ -164,6 +164,8 @@ def _points(size: int) -> np.ndarray:
     coordinate is uncorrelated with every other coordinate, exactly, as a spring must not seem to damp.
     """
     signs = hadamard(1 << max(1, (size - 1).bit_length()))[:, :size]
+    from scipy.stats import qmc  # takes long to import, and is needed only here
+
     shares = qmc.Sobol(size, seed=0).random(_BASE)  # type: ignore[call-arg]
     drawn = np.abs(ndtri(0.5 + 0.5 * shares))
     drawn /= np.sqrt(np.mean(drawn**2, axis=0))

@@ -21,9 +21,11 @@ class Interruptions:
 
     Examples:
         >>> import os
+        >>> before = signal.signal(signal.SIGINT, signal.default_int_handler)
         >>> with Interruptions() as interruptions:
         ...     interruptions.hold()
         ...     os.kill(os.getpid(), signal.SIGINT)
+        >>> _ = signal.signal(signal.SIGINT, before)
         >>> interruptions.held
         1
     """

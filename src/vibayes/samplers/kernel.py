@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 WHOLE = 100.0
 """The distance of the record's mean, in percent: evidence is given against that of noise about it."""
@@ -69,11 +69,15 @@ class Kernel:
     def limit(self, best: float, unknowns: int) -> float:
         """The distance above which draws have next to no weight, given the smallest."""
         best = max(best, self.finest)
-        return best * float(np.exp(chi2.ppf(1.0 - _BEYOND, unknowns) / self.values)) if self.values else best
+        return best * float(np.exp(chdtri(unknowns, _BEYOND) / self.values)) if self.values else best
 
     def behind(self, best: float, least: float) -> float:
         """By how much the largest likelihood of a model is below that of the best, in logarithms."""
-        return float(self.log_weights(np.array(least)) - self.log_weights(np.array(best))) if self.values else 0.0
+        if not self.values:
+            return 0.0
+        if not np.isfinite(best):
+            return np.inf
+        return float(self.log_weights(np.array(least)) - self.log_weights(np.array(best)))
 
 
 def excess(unknowns: int, samples: int) -> float:

@@ -126,7 +126,7 @@ def advance(
     switched = (lane, after, modes, jnp.where(go, fired, -1), correction)
     slack, fresh, resting = _on_boundary(system, state, now, switched, go, piece.resolution)
     # Progress ends a row of events at one instant, whether or not the step ends in another.
-    progress = go & (theta * length > 1e-12 * clock.interval)
+    progress = go & (theta * length > 1e-12 * clock.interval) & ~_within_resolution(piece, fired)
     idle = jnp.where(progress, 0, jnp.where(event, lane.idle + 1, lane.idle))
     finite = jnp.bool_(True)
     for s in after:
@@ -168,6 +168,16 @@ def _too_long(method, clock, lane, slip, arrived):
     slip, wild = slip.joined(lane.slip)
     ends = arrived & (lane.piece + 1 >= clock.pieces)
     return slip, wild | (ends & method.too_long(slip))
+
+
+def _within_resolution(piece: Any, fired: Scalar) -> Scalar:
+    """Whether the guard that fell had begun no farther from its boundary than the method resolves: events that follow
+    one another so make no progress, whatever the clock says.
+    """
+    if piece.resolution is None:
+        return jnp.bool_(False)
+    values, widths = spread(piece.guards[0]), spread(piece.resolution)
+    return _fired_fresh(tuple(jnp.abs(g) <= 2.0 * w for g, w in zip(values, widths, strict=True)), fired)
 
 
 def _lower(slack: Scalar, rests: Scalar, width: Scalar) -> Scalar:
