@@ -12,6 +12,7 @@ from tests.test_abc_baselines import Ball
 
 from vibayes.samplers.differential_evolution import walked
 from vibayes.samplers.kernel import Kernel
+from vibayes.samplers.proposal import proposal
 from vibayes.samplers.settings import ENOUGH_DRAWS
 from vibayes.samplers.shapes import Draws
 
@@ -57,7 +58,7 @@ def agrees(found: Draws) -> bool:
 @pytest.mark.parametrize("seed", range(3))
 def test_chains_from_a_few_heavy_draws_end_in_the_density_of_the_weights(seed):
     draws = start(seed)
-    found = walked(np.random.default_rng(seed), Turned(), draws, Kernel(VALUES), np.inf, 200)
+    found = walked(np.random.default_rng(seed), Turned(), draws, Kernel(VALUES), np.inf, 400)
     assert draws.effective < 20 < ENOUGH_DRAWS <= len(found.points)
     assert agrees(found)
     assert (found.log_mass, found.standard_error) == (draws.log_mass, draws.standard_error)
@@ -65,23 +66,39 @@ def test_chains_from_a_few_heavy_draws_end_in_the_density_of_the_weights(seed):
 
 
 def test_chains_of_other_weights_do_not():
-    found = walked(np.random.default_rng(0), Turned(), start(0), Kernel(VALUES // 2), np.inf, 200)
+    found = walked(np.random.default_rng(0), Turned(), start(0), Kernel(VALUES // 2), np.inf, 400)
     assert not agrees(found)
 
 
 def test_a_simulation_may_stop_where_the_move_is_rejected_whatever_else_it_would_do():
     candidate, kernel = Turned(), Kernel(VALUES)
-    found = walked(np.random.default_rng(1), candidate, start(1), kernel, 50.0, 200)
-    # The largest of a hundred bounds ρ u^(-2/n) is far below the limit as a rule.
+    found = walked(np.random.default_rng(1), candidate, start(1), kernel, 50.0, 400)
+    # The largest of two hundred bounds ρ u^(-2/n) is far below the limit as a rule.
     assert agrees(found) and max(candidate.limits) <= 50.0 and np.median(candidate.limits) < 5.0
 
 
 def test_there_are_as_many_draws_as_they_are_worth():
-    found = walked(np.random.default_rng(2), Turned(), start(2), Kernel(VALUES), np.inf, 200)
-    assert len(np.unique(found.points, axis=0)) <= len(found.points) < 200 * 400 / 2
+    found = walked(np.random.default_rng(2), Turned(), start(2), Kernel(VALUES), np.inf, 400)
+    assert len(np.unique(found.points, axis=0)) <= len(found.points) < 400 * 150 / 2
     assert found.effective == pytest.approx(len(found.points))
 
 
 def test_too_few_points_for_an_ensemble_stay_as_they_are():
     few = start(0, count=2 * SIZE + 1)
-    assert walked(np.random.default_rng(0), Turned(), few, Kernel(VALUES), np.inf, 200) is few
+    assert walked(np.random.default_rng(0), Turned(), few, Kernel(VALUES), np.inf, 400) is few
+
+
+@pytest.mark.parametrize("kind", ["copies", "copies and a few", "one is heavy", "one lies apart"])
+def test_a_proposal_of_points_that_have_hardly_a_shape_is_finite(kind):
+    rng = np.random.default_rng(0)
+    points, weights = 0.5 + 1e-3 * rng.random((60, 7)), np.ones(60)
+    if kind == "one is heavy":
+        weights = np.r_[1.0, np.full(59, 1e-300)]
+    elif kind == "one lies apart":
+        points[0] = 0.1
+    else:
+        points[: 55 if kind == "copies and a few" else 60] = points[0]
+    with np.errstate(all="raise", under="ignore"):
+        source = proposal(points, weights, 1.2)
+        drawn = source.draw(rng, 200)
+        assert np.isfinite(drawn).all() and np.isfinite(source.log_density(drawn)).all()

@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 _ROUNDING = 1e-15
+_POINT = 1e-24
+"""Variance below which points are the same point: copies have no shape, but must not have an infinite inverse."""
 _RIDGE = 1e-9
 _POINTS_PER_TERM = 3
 """Fewer points than this for each coefficient, and the axis stays straight."""
@@ -63,7 +65,7 @@ def chart(points: np.ndarray, weights: np.ndarray) -> Chart:
     centre = weights @ points
     covariance = ((points - centre) * weights[:, None]).T @ (points - centre)
     sizes, directions = np.linalg.eigh(covariance)
-    spread = np.sqrt(np.maximum(sizes[::-1], _ROUNDING * sizes[-1] + 1e-300))
+    spread = np.sqrt(np.maximum(sizes[::-1], _ROUNDING * sizes[-1] + _POINT))
     axes = directions[:, ::-1] * spread
     inverse = (directions[:, ::-1] / spread).T
     z = (points - centre) @ inverse.T

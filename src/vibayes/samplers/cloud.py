@@ -61,7 +61,7 @@ def cloud(points: np.ndarray, weights: np.ndarray, width: float, neighbours: int
     shares = weights / weights.sum()
     away = points - shares @ points
     covariance = (away * shares[:, None]).T @ away
-    scale = np.sqrt(np.diag(covariance)) + 1e-300
+    scale = np.sqrt(np.diag(covariance)) + _ROUNDING
     frame = scale[:, None] * np.linalg.cholesky(covariance / scale / scale[:, None] + _ROUNDING * np.eye(size))
     rounded = np.linalg.solve(frame, points.T).T
     squares = np.sum(rounded**2, axis=1)

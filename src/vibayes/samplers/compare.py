@@ -26,6 +26,10 @@ _MOST_ROUNDS = 3
 """Times the rounds that count, before a mass that goes on growing is taken as it is."""
 _FEWEST = 20
 """Draws near the best fit, per unknown."""
+_EVEN = 0.05
+"""Effective share of the draws above which their weights are even enough."""
+_PER_WALKER = 15
+"""Draws of the rounds for one walker: with some 150 sweeps, chains cost ten times as many simulations."""
 _RISES = 0.5, 0.05, 0.005, 0.0005
 """Of the misfit, around the best fit, until there are enough draws within the threshold."""
 
@@ -40,7 +44,6 @@ class Weighing:
     kernel: Kernel
     draws_per_round: int
     rounds_that_count: int
-    walkers: int
 
     def hopeless(self, number: int) -> bool:
         """Whether a model is so far behind that its mass need only be known roughly, and its draws matter to nobody."""
@@ -91,9 +94,12 @@ def compare(rng: np.random.Generator, what: Weighing, one_place: bool, note: str
 
 def _walked(rng: np.random.Generator, what: Weighing, draws: Draws, number: int) -> Draws:
     """The draws of a model, by Markov chains where too few of them carry the weight; the mass is what it was."""
-    if not what.kernel.values or what.hopeless(number) or draws.effective >= ENOUGH_DRAWS:
+    enough = min(ENOUGH_DRAWS, _EVEN * len(draws.weights))
+    if not what.kernel.values or what.hopeless(number) or draws.effective >= enough:
         return draws
-    return walked(rng, what.candidates[number], draws, what.kernel, what.limits[number], what.walkers)
+    candidate = what.candidates[number]
+    walkers = max(what.draws_per_round * what.rounds_that_count // _PER_WALKER, 6 * candidate.size)
+    return walked(rng, candidate, draws, what.kernel, what.limits[number], walkers)
 
 
 def _tied(rng, what: Weighing, draws: list[Draws], covariance: np.ndarray, number: int) -> Draws:

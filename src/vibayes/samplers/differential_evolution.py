@@ -34,7 +34,7 @@ _ALL = 0.5
 """Share of steps in all coordinates; the others are in some."""
 _SPREAD = 0.5, 1.5
 """Factors of γ, for ridges that are thinner than a Gaussian of their covariance."""
-_BLOCK, _FEWEST, _MOST = 20, 6, 20
+_BLOCK, _FEWEST, _MOST = 25, 4, 6
 """Sweeps after which the chains are looked at; blocks before anything can be said of them, and at most."""
 _AGREE = 1.05
 """R-hat from which chains are taken to agree."""

@@ -66,9 +66,8 @@ class FollowAndWeigh:
         threshold: the threshold itself, in place of ``excess``.
         finest: distances below it are not told apart.
         draws: draws per round and model when weighing.
-        rounds: rounds that count; at least as many come before.
-        walkers: Markov chains of each model that may be right, by differential evolution, where too few draws of the
-            rounds carry the weight.
+        rounds: rounds that count; at least as many come before. Where few of their draws carry all the weight, Markov
+            chains take up to ten times as many simulations.
         one_place: draws show only the neighbourhood of a model's best fit, where its errors are about linear, instead
             of all that is within the threshold; masses and probabilities stay as they are.
 
@@ -87,11 +86,10 @@ class FollowAndWeigh:
     finest: float = 1e-3
     draws: int = 3000
     rounds: int = 4
-    walkers: int = 200
     one_place: bool = False
 
     def __post_init__(self) -> None:
-        require_counts(self, "fits", "searches", "particles", "draws", "rounds", "walkers")
+        require_counts(self, "fits", "searches", "particles", "draws", "rounds")
         require_within(self, "keep", 0.0, 1.0)
         require_within(self, "finest", 0.0, np.inf)
         if self.excess is not None:
@@ -114,7 +112,7 @@ class FollowAndWeigh:
         if np.isfinite(min(limits)):
             if self.threshold is not None:  # it may be so large that the prior itself comes within it
                 populations = [self._with_prior(rng, *each) for each in zip(candidates, populations, strict=True)]
-            what = Weighing(candidates, populations, limits, kernel, self.draws, self.rounds, self.walkers)
+            what = Weighing(candidates, populations, limits, kernel, self.draws, self.rounds)
             snapshots = compare(rng, what, self.one_place, note)
             yield from (replace(s, done=_WEIGHED_FROM + (1.0 - _WEIGHED_FROM) * s.done) for s in snapshots)
         else:
