@@ -21,9 +21,9 @@ _LINKS = 6
 """Nearest neighbours that a point is joined with."""
 _FEWEST = 5
 """Points per unknown of a piece."""
-_LIGHTEST, _HEAVIEST = 0.01, 10.0
-"""Weights of a point, in units of the mean, below which it gets no fewer proposals and above which no more: a piece
-that one point dominated would have no shape.
+_LIGHTEST, _HEAVIEST = 1e-9, 10.0
+"""Weights of a point, in units of the mean, below which it gets no fewer proposals, lest a piece has no weight at all,
+and above which it gets no more.
 """
 
 
@@ -65,7 +65,7 @@ def proposal(points: np.ndarray, weights: np.ndarray, width: float) -> Proposal:
 def _divided(points: np.ndarray) -> list[np.ndarray]:
     """Members of each piece: points that are joined by a chain of nearest neighbours.
 
-    Pieces of too few points to be shaped are left together, and go with the largest if they are too few even so.
+    Pieces of too few points to be shaped are left together.
     """
     count, size = points.shape
     scaled = points / (points.std(axis=0) + 1e-300)
@@ -77,9 +77,4 @@ def _divided(points: np.ndarray) -> list[np.ndarray]:
     pieces = [np.flatnonzero(labels == i) for i in range(number)]
     large = [piece for piece in pieces if len(piece) >= _FEWEST * size]
     small = [piece for piece in pieces if len(piece) < _FEWEST * size]
-    rest = np.concatenate([np.empty(0, int), *small])
-    if large and len(rest) < size + 2:
-        largest = max(range(len(large)), key=lambda i: len(large[i]))
-        large[largest] = np.concatenate([large[largest], rest])
-        return large
-    return [*large, rest] if len(rest) else large
+    return [*large, np.concatenate(small)] if small else large
