@@ -35,7 +35,7 @@ def test_every_command_of_the_page_works(followed):
 def test_the_demonstration_finds_the_spring(followed):
     folder, _ = followed
     posterior = open_run(folder / "tour" / "run").posterior()
-    # A quadlinear spring with a region that the motion never reaches is a trilinear one: what counts are those it visits.
+    # A quadlinear spring with a region that the motion never reaches is a trilinear one: the visited ones count.
     assert posterior.selected.name in ("trilinear", "quadlinear")
     assert posterior.regions_visited.words().startswith("3 (1.00)")
     # The simpler springs cannot follow the record.
