@@ -48,7 +48,7 @@ def test_a_study_made_from_a_look_at_the_file_finds_the_same(followed):
     folder, _ = followed
     found = open_run(folder / "test07-run").posterior()
     assert found.selected.name in ("trilinear", "quadlinear")
-    assert found.regions_visited.words().startswith("3 (")
+    assert [each[3] > 0.95 for each in found.regions_visited.probabilities.values()] == [True]
     for name, truth in (("m", 1.0), ("c", 2.0), ("k0", 1e3)):
         assert truth in found.selected.interval(name, 0.99)
     for file in (

@@ -32,7 +32,7 @@ def yielding(method: vb.Method) -> vb.Solution:
 
 def order_of_fixed_steps(events: bool) -> float:
     expected = yielding(vb.Exact())["displacement of mass"]
-    errors = [largest_error(yielding(vb.FixedStep(n, events=events, per_cycle=0)), expected) for n in SUBSTEPS]
+    errors = [largest_error(yielding(vb.FixedStep(n, events=events)), expected) for n in SUBSTEPS]
     return order(1 / np.array(SUBSTEPS), np.array(errors))
 
 
@@ -48,7 +48,7 @@ def test_fixed_steps_keep_order_four_across_sticking_and_slipping():
     structure = vb.Structure.single_dof(1.0, [vb.Spring(40.0), vb.CoulombFriction(1.0)])
     run = lambda method: vb.simulate(structure, FORCE, method=method, rate=10.0, samples=61)  # noqa: E731
     expected = run(vb.Exact())["displacement of mass"]
-    errors = [largest_error(run(vb.FixedStep(n, events=True, per_cycle=0)), expected) for n in SUBSTEPS]
+    errors = [largest_error(run(vb.FixedStep(n, events=True)), expected) for n in SUBSTEPS]
     assert 3.7 < order(1 / np.array(SUBSTEPS), np.array(errors)) < 4.5
 
 
@@ -70,7 +70,7 @@ def duffing_error(method: vb.Method, per_period: float, periods: int = 5) -> flo
 
 
 def test_fixed_steps_without_events_have_order_four_on_a_smooth_oscillator():
-    errors = [duffing_error(vb.FixedStep(n, per_cycle=0), per_period=40) for n in SUBSTEPS]
+    errors = [duffing_error(vb.FixedStep(n), per_period=40) for n in SUBSTEPS]
     assert 3.8 < order(1 / np.array(SUBSTEPS), np.array(errors)) < 4.3
 
 
