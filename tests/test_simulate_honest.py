@@ -70,6 +70,24 @@ def test_masses_that_stick_together_do_not_chatter_at_a_closed_gap():
         np.testing.assert_allclose(solution["displacement of a"], solution["displacement of b"], rtol=0, atol=1e-15)
 
 
+LINKS = [vb.Spring(50.0).between("ground", "a"), vb.Spring(70.0).between("a", "b")]
+TOUCHING = vb.Structure(
+    {"a": 1.0, "b": 0.7},
+    [*LINKS, *(vb.gap(k, 0.01).between("a", "b") for k in (1e3, 2e3))],
+    inputs=[vb.Force("b")],
+)
+"""Two stops at one place, which the start below is at but for rounding."""
+
+
+@pytest.mark.parametrize("away", [-1.0, 1.0])
+@pytest.mark.parametrize("lead", [1e-3, 3e-3, 7e-3])
+@pytest.mark.parametrize("method", [vb.Exact(), vb.EventLocated(1e-10, 1e-13), vb.FixedStep(40, events=True)])
+def test_a_start_on_a_boundary_to_rounding_is_put_right_without_an_event(method, lead, away):
+    displacement, velocity = [lead, lead + 0.01], [0.0, 0.1 * away]
+    solution = vb.simulate(TOUCHING, NOISE, method=method, events=True, displacement=displacement, velocity=velocity)
+    assert solution.events is not None and solution.events.time[0] > 5e-3
+
+
 # ---- friction without events ----------------------------------------------------------------------------------------
 
 

@@ -21,14 +21,12 @@ import jax.numpy as jnp
 
 from vibayes.errors import InvalidInput
 from vibayes.simulation.fusion import materialise
-from vibayes.simulation.method import Drive, Method, Piece, Series
+from vibayes.simulation.method import DIGITS, Drive, Method, Piece, Series
 from vibayes.simulation.vectors import each, hold, horner, horner_slope, linear_part, sizes, spread
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any
 _ROUNDING = 1e-16
-_DIGITS = 4e-15
-"""Rounding of a guard as a part of what it is the difference of."""
 
 
 class Exact(Method):
@@ -111,7 +109,7 @@ class Exact(Method):
         if guards and not apart:
             # A deformation is a difference of two displacements, and no better known than they are.
             size = sizes(lambda y: guards_of(y, inputs[0]), start, terms[:4])
-            resolution = jax.lax.stop_gradient(_DIGITS * materialise(size, one))
+            resolution = jax.lax.stop_gradient(DIGITS * materialise(size, one))
         return Piece(guards, evaluate_guards, state_at, accepted, next_step, resolution)
 
     def _series(self, flow_of, start, inputs, length, one):

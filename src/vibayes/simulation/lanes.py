@@ -77,7 +77,11 @@ def begin(system: HybridSystem, state: State, inputs: tuple[Scalar, ...], method
     first = jnp.asarray(method.first_step(clock.interval), float)
     modes = system.modes_at(state)
     guards = system.guards(state, modes, inputs) if method.locates else ()
-    fresh = tuple(jax.lax.stop_gradient(jnp.abs(g) <= method.floor) for g in guards)
+    fresh: tuple[Scalar, ...] = ()
+    if guards:
+        floors = method.floors(lambda y: hold(system.guards(spread(y), modes, inputs), False), hold(state, False))
+        near = zip(guards, spread(floors), strict=True)
+        fresh = tuple(jax.lax.stop_gradient(jnp.abs(g) <= floor) for g, floor in near)
     slack, resting = (zero,) * len(guards), fresh if method.rests(system.spread) else ()
     slip = Slip(zero, zero, zero) if isinstance(method, FixedStep) else ()
     return Lane(count, zero, state, modes, first, slack, fresh, resting, slip, count, count, count, count, count)
@@ -217,7 +221,8 @@ def _on_boundary(system, state, now, switched, go, resolution):
         mine = (fired >= family[0]) & (fired <= family[-1])
         missed = jnp.where((g < 0.0) & (g >= -2.0 * residual), g, 0.0)
         slack.append(jnp.where(mine, missed, lane.slack[i]))
-        left = go & (jnp.abs(g) > band[i])
+        # Only into its domain: one that is below has yet to fall, and had never been anywhere but on its boundary.
+        left = go & (g > band[i])
         if resolution is None:
             fresh.append(lane.fresh[i] & ~left)
             continue

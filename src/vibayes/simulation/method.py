@@ -11,10 +11,12 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 
-from vibayes.simulation.vectors import Tree
+from vibayes.simulation.vectors import Tree, sizes
 from vibayes.structure.hybrid import HybridSystem, Modes, State
 
 Scalar = Any
+DIGITS = 4e-15
+"""Rounding of a guard as a part of what it is the difference of."""
 Series = tuple[Scalar, ...]
 """Taylor coefficients, lowest first."""
 Drive = Callable[[Scalar, int], tuple[Series, ...]]
@@ -78,8 +80,12 @@ class Method(eqx.Module):
 
     @property
     def floor(self) -> Scalar:
-        """Size below which a guard is on its boundary at the very start."""
+        """Size below which a guard is on its boundary at the very start, in whatever unit it has."""
         return 0.0
+
+    def floors(self, guards_of: Callable[[Tree], Tree], state: Tree) -> Tree:
+        """The same for each guard, of a stacked state: not less than the rounding of what it is the difference of."""
+        return jnp.maximum(self.floor, DIGITS * sizes(guards_of, state, [state]))
 
     def rests(self, spread: bool) -> bool:
         """Whether guards have a resolution, in a system that is spread or stacked."""
