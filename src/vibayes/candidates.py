@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from vibayes.budget import Budget, unlimited
-from vibayes.constraints import Increasing, require_mask
+from vibayes.constraints import require_mask
 from vibayes.distance import NMSE
 from vibayes.journal import Arrays, Recall, always_computed
 from vibayes.judging import judging
-from vibayes.prior_space import Feasible, coordinates_at, feasible, orders_of, same_prior, shares_at, values_at
+from vibayes.nesting import embedded, preimages
+from vibayes.prior_space import Feasible, feasible, values_at
 from vibayes.problem import Problem
 
 _FIRST = 0.05
@@ -179,71 +179,9 @@ class ProblemCandidate:
         return found
 
     def adopt(self, rng: np.random.Generator, other: Any, points: np.ndarray) -> np.ndarray:
-        """Points of another model as points of this one.
-
-        Parameters that both have, with the same prior, are kept; the rest is drawn from the prior. Parameters that
-        must be in order are lent in any order, each with its companion, and put in order here.
-        """
-        theirs, mine = list(other.problem.parameters), list(self.problem.parameters)
-        shares = np.array(shares_at(other.problem, points))
-        for constraint in _orders(other.problem):
-            _shuffle(rng, shares, _groups(constraint, theirs))
-        result = rng.random((len(points), len(mine)))
-        for column, name in enumerate(mine):
-            if name in theirs and same_prior(other.problem.priors[name], self.problem.priors[name]):
-                result[:, column] = shares[:, theirs.index(name)]
-        for constraint in _orders(self.problem):
-            _sort(result, _groups(constraint, mine))
-        return coordinates_at(self.problem, result)
+        """Points of another model as points of this one (`nesting.embedded`)."""
+        return embedded(rng, other.problem, self.problem, points)
 
     def returned(self, other: Any, points: np.ndarray) -> np.ndarray | None:
-        """Points of another model that would become these if it lent them: (ways, points, its unknowns).
-
-        None if not all of its parameters are lent with the prior they have here.
-        """
-        theirs, mine = list(other.problem.parameters), list(self.problem.parameters)
-        here, there = self.problem.priors, other.problem.priors
-        if not all(name in mine and same_prior(here[name], there[name]) for name in theirs):
-            return None
-        if not all(each in orders_of(self.problem) for each in _orders(self.problem)):
-            return None
-        ways = [{name: mine.index(name) for name in theirs}]
-        for constraint in _orders(self.problem):
-            rows = (constraint.names, constraint.carrying) if constraint.carrying else (constraint.names,)
-            if not all(same_prior(here[name], here[row[0]]) for row in rows for name in row):
-                return None
-            lent = [[name for name in row if name in theirs] for row in rows]
-            if len({len(row) for row in lent}) > 1:
-                return None
-            # Any of those in order may be the ones that were lent.
-            ways = [
-                {**way, **{name: mine.index(row[i]) for row, names in zip(rows, lent, strict=True)
-                           for i, name in zip(kept, names, strict=True)}}
-                for way in ways
-                for kept in combinations(range(len(constraint.names)), len(lent[0]))
-            ]  # fmt: skip
-        shares = shares_at(self.problem, points)
-        return np.stack([coordinates_at(other.problem, shares[:, [way[name] for name in theirs]]) for way in ways])
-
-
-def _orders(problem: Problem) -> list[Increasing]:
-    return [each for each in problem.constraints if isinstance(each, Increasing)]
-
-
-def _groups(constraint: Increasing, names: list[str]) -> list[np.ndarray]:
-    """Columns of the parameters in order, then those of their companions."""
-    rows = (constraint.names, constraint.carrying) if constraint.carrying else (constraint.names,)
-    return [np.array([names.index(name) for name in row]) for row in rows]
-
-
-def _shuffle(rng: np.random.Generator, points: np.ndarray, groups: list[np.ndarray]) -> None:
-    _rearrange(points, groups, np.argsort(rng.random((len(points), len(groups[0]))), axis=1))
-
-
-def _sort(points: np.ndarray, groups: list[np.ndarray]) -> None:
-    _rearrange(points, groups, np.argsort(points[:, groups[0]], axis=1))
-
-
-def _rearrange(points: np.ndarray, groups: list[np.ndarray], order: np.ndarray) -> None:
-    for columns in groups:
-        points[:, columns] = np.take_along_axis(points[:, columns], order, axis=1)
+        """Points of another model that would become these (`nesting.preimages`)."""
+        return preimages(other.problem, self.problem, points)

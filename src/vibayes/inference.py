@@ -18,13 +18,14 @@ from vibayes.errors import InvalidInput
 from vibayes.fingerprint import fingerprint
 from vibayes.forking import require_unforked
 from vibayes.journal import Journal, Recall, always_computed
+from vibayes.likelihood import TrajectoryTarget
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.precision import require_double_precision
 from vibayes.problem import Problem
 from vibayes.progress import Progress, watched
-from vibayes.samplers import FollowAndWeigh, TemperedSMC
+from vibayes.samplers import DataAnnealedSMC, FollowAndWeigh, TemperedSMC
 from vibayes.samplers.likely import LikelihoodSampler
-from vibayes.samplers.shapes import Sampler, Snapshot
+from vibayes.samplers.shapes import Draws, Sampler, Snapshot
 from vibayes.sampling import sampled, stopwatch
 
 _MATTERS = 0.01
@@ -47,6 +48,7 @@ def infer(
         key: a whole number or a JAX random key; the same key gives the same result.
         problems: the candidates, all of the same record.
         method: of inference; by default `FollowAndWeigh`, and `TemperedSMC` for structures whose inputs are random.
+            `DataAnnealedSMC` samples the posterior of the exact simulator along the record.
         max_simulations: end the run after about so many, with what there is.
         max_seconds: likewise. It is looked at before every batch of simulations, so that there may be no draws yet.
         progress: show what happens on the terminal, or a function that is called with every level.
@@ -83,7 +85,9 @@ def infer(
         method = TemperedSMC() if likely else FollowAndWeigh()
     if not isinstance(method, Sampler | LikelihoodSampler) or isinstance(method, type):
         raise InvalidInput("infer.method", "a method of inference", repr(method), "try FollowAndWeigh()")
-    if likely and not isinstance(method, LikelihoodSampler):
+    if isinstance(method, DataAnnealedSMC):
+        _require_trajectories(problems)
+    elif likely and not isinstance(method, LikelihoodSampler):
         expected, remedy = "a method that works with a likelihood, for outputs have noise", "try TemperedSMC()"
         raise InvalidInput("infer.method", expected, type(method).__name__, remedy)
     for name, limit in (("max_simulations", max_simulations), ("max_seconds", max_seconds)):
@@ -97,8 +101,9 @@ def infer(
     budget = Budget(elapsed, max_seconds, max_simulations)
     if isinstance(method, LikelihoodSampler):
         return sampled(rng, problems, method, show, limits, elapsed, recalls, budget)
-    candidates = [
-        ProblemCandidate(each, remember=recall, budget=budget) for each, recall in zip(problems, recalls, strict=True)
+    kind: Any = TrajectoryTarget if isinstance(method, DataAnnealedSMC) else ProblemCandidate
+    candidates: list[Any] = [
+        kind(each, remember=recall, budget=budget) for each, recall in zip(problems, recalls, strict=True)
     ]
     budget.counts = [candidate.count for candidate in candidates]
     for candidate in candidates:
@@ -133,6 +138,17 @@ def _require_problems(problems: Any) -> tuple[Problem, ...]:
     return given
 
 
+def _require_trajectories(problems: Sequence[Problem]) -> None:
+    """Refuse problems that are not of a measured input and output, for a method that simulates."""
+    for problem in problems:
+        unsuited = "points of backbones" if problem.of_backbones else "random inputs" if problem.random else ""
+        if problem.filter is not None:
+            unsuited = repr(problem.filter)
+        if unsuited:
+            expected = f"measured inputs, and no filter or solver, for DataAnnealedSMC (model {problem.name!r})"
+            raise InvalidInput("infer.method", expected, unsuited, "try TemperedSMC()")
+
+
 def _generator(key: Any) -> np.random.Generator:
     try:
         if isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key):
@@ -163,7 +179,7 @@ def listener(progress: Any, problems: Sequence[Problem]) -> Callable[[Level], An
     return progress if callable(progress) else (lambda level: None)
 
 
-def _level(snapshot: Snapshot, candidates: Sequence[ProblemCandidate], seconds: float) -> Level:
+def _level(snapshot: Snapshot, candidates: Sequence[ProblemCandidate | TrajectoryTarget], seconds: float) -> Level:
     return Level(
         stage=snapshot.stage,
         model="" if snapshot.model is None else candidates[snapshot.model].name,
@@ -194,6 +210,10 @@ def _of_draws(model: ModelPosterior, several: bool) -> list[str]:
     return [f"{model.name}: {each}" if several else each for each in said]
 
 
+def _logs_of(draws: Draws | None) -> np.ndarray:
+    return np.empty(0) if draws is None or draws.log_likelihoods is None else draws.log_likelihoods
+
+
 def _posterior(candidates, last: Snapshot | None, trace, seconds: float, ended: str) -> Posterior:
     notes = [note for note in (ended, last.note if last else "nothing was done") if note]
     models = []
@@ -219,6 +239,9 @@ def _posterior(candidates, last: Snapshot | None, trace, seconds: float, ended: 
                 simulations=count.simulations,
                 failures=count.failures,
                 first_failure=count.first_failure,
+                log_likelihoods=_logs_of(draws),
+                chains=draws.sample.points.shape[0] if draws and draws.sample else 1,
+                sample=draws.sample if draws else None,
             )
         )
         notes += _of_draws(models[-1], len(candidates) > 1)

@@ -1,5 +1,6 @@
 """Samplers, one per file. They see callables and arrays only, and know nothing of mechanics."""
 
+from vibayes.samplers.data_annealed import DataAnnealedSMC
 from vibayes.samplers.follow_and_weigh import FollowAndWeigh
 from vibayes.samplers.ibis import IBIS
 from vibayes.samplers.laplace import Laplace
@@ -18,6 +19,7 @@ __all__ = [
     "ABCNestedSampling",
     "ABCRejection",
     "AdaptiveMetropolis",
+    "DataAnnealedSMC",
     "FollowAndWeigh",
     "Laplace",
     "Metropolis",

@@ -8,6 +8,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from vibayes.samplers.likely import Sample
+
 
 class Candidate(Protocol):
     """A model as a sampler sees it: points in the unit cube, whose prior is uniform where they are allowed."""
@@ -86,6 +88,9 @@ class Draws:
     log_mass: float = -np.inf
     standard_error: float = 0.0
     """Of the logarithm of the mass."""
+    sample: Sample | None = None
+    """The same draws as chains, of a method that has them."""
+    log_likelihoods: np.ndarray | None = None
 
     @property
     def effective(self) -> float:

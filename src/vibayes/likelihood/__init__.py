@@ -1,0 +1,5 @@
+"""Log-likelihoods of a problem as samplers see them."""
+
+from vibayes.likelihood.trajectory import TrajectoryTarget
+
+__all__ = ["TrajectoryTarget"]
