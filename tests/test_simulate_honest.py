@@ -88,6 +88,16 @@ def test_a_start_on_a_boundary_to_rounding_is_put_right_without_an_event(method,
     assert solution.events is not None and solution.events.time[0] > 5e-3
 
 
+def test_friction_that_is_loaded_to_its_limit_for_an_instant_does_not_move_with_fixed_steps():
+    push = np.array([0.0, 0.0, -17.92, 13.83, 1.9, 7.0])
+    structure = single(vb.Spring(52.7), vb.Damper(1.0), vb.Bingham(17.92, 0.96))
+    solution = vb.simulate(
+        structure, vb.Sampled(push, 50.0, vb.StraightLines()), method=vb.FixedStep(8, events=True), events=True
+    )
+    assert solution.status == vb.Status.SUCCESS
+    assert np.abs(np.asarray(solution.outputs)).max() < 1e-10
+
+
 # ---- friction without events ----------------------------------------------------------------------------------------
 
 

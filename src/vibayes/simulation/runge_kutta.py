@@ -47,7 +47,9 @@ _DENSE = (
 )
 _NODES = (0.5, 1.0)
 _COARSE = 0.05
-"""Error of the cubic, as a part of what the guard does in a step, where a step starts at rest."""
+"""Largest error of the cubic, as a part of what the guard does in a step, where a step starts at rest."""
+_FINE = 1e-9
+"""Smallest such error: a guard that is the difference of large forces is not known better."""
 _FIT = np.linalg.inv(np.vander(_NODES, increasing=True))
 
 
@@ -193,9 +195,23 @@ class FixedStep(Method):
         piece = piece._replace(slip=slip_of(system, start, stages, length))
         if not piece.guards:
             return piece
-        # From rest, the first coefficients of the cubic are nothing but error, of a part of what it does in the step.
+        # From rest, the first coefficients of the cubic can be nothing but error. How large that is, the middle stages
+        # tell, whose mean is the slope there to third order.
         largest = each(lambda *c: reduce(jnp.maximum, map(jnp.abs, c)), *jax.lax.stop_gradient(piece.guards[1:]))
-        return piece._replace(resolution=each(lambda size: _COARSE * size, largest))
+        middle = horner_slope(series, 0.5)
+        defect = each(lambda k2, k3, slope: 0.5 * length * (k2 + k3) - slope, stages[1], stages[2], middle)
+        now = tuple(channel[0] for channel in drive(0.0 * length, 0))
+
+        def guards_of(y):
+            return hold(system.guards(spread(y), modes, now), system.spread)
+
+        _, odds = jax.lax.stop_gradient(jax.jvp(guards_of, (start,), (defect,)))
+        return piece._replace(resolution=each(_resolution, largest, odds))
+
+
+def _resolution(largest: Scalar, odds: Scalar) -> Scalar:
+    """Of a guard of a fixed step: what its cubic is at odds with the stages by, within reason."""
+    return jnp.clip(jnp.abs(odds), _FINE * largest, _COARSE * largest)
 
 
 def slip_of(system: HybridSystem, start: Tree, stages: Sequence[Tree], length: Scalar) -> Slip:
