@@ -18,7 +18,7 @@ from vibayes.errors import InvalidInput
 from vibayes.fingerprint import fingerprint
 from vibayes.forking import require_unforked
 from vibayes.journal import Journal, Recall, always_computed
-from vibayes.likelihood import TrajectoryTarget
+from vibayes.likelihood import DistanceTarget, PrefixTarget, TrajectoryTarget
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.precision import require_double_precision
 from vibayes.problem import Problem
@@ -28,6 +28,8 @@ from vibayes.samplers.likely import LikelihoodSampler
 from vibayes.samplers.shapes import Draws, Sampler, Snapshot
 from vibayes.sampling import sampled, stopwatch
 
+_TARGETS = {"likelihood": TrajectoryTarget, "distance": DistanceTarget}
+"""What a method sees of a problem."""
 _MATTERS = 0.01
 """Probability below which nobody asks for the parameters of a model."""
 
@@ -101,7 +103,7 @@ def infer(
     budget = Budget(elapsed, max_seconds, max_simulations)
     if isinstance(method, LikelihoodSampler):
         return sampled(rng, problems, method, show, limits, elapsed, recalls, budget)
-    kind: Any = TrajectoryTarget if isinstance(method, DataAnnealedSMC) else ProblemCandidate
+    kind: Any = _TARGETS.get(getattr(method, "sees", ""), ProblemCandidate)
     candidates: list[Any] = [
         kind(each, remember=recall, budget=budget) for each, recall in zip(problems, recalls, strict=True)
     ]
@@ -179,7 +181,7 @@ def listener(progress: Any, problems: Sequence[Problem]) -> Callable[[Level], An
     return progress if callable(progress) else (lambda level: None)
 
 
-def _level(snapshot: Snapshot, candidates: Sequence[ProblemCandidate | TrajectoryTarget], seconds: float) -> Level:
+def _level(snapshot: Snapshot, candidates: Sequence[ProblemCandidate | PrefixTarget], seconds: float) -> Level:
     return Level(
         stage=snapshot.stage,
         model="" if snapshot.model is None else candidates[snapshot.model].name,

@@ -25,7 +25,7 @@ from vibayes.structure.element import as_arrays
 
 COLUMNS = 12
 """Checkpoints of one call at most: arrays of the compiled program have room for as many."""
-_LANES = 128
+_LANES = 256
 """Sets that one core advances together: enough for its vector units, few enough for its cache."""
 _ROOM = 2048
 """Sets that one call of the compiled program takes; it is compiled once for a fixed number."""

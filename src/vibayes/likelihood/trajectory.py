@@ -13,45 +13,25 @@ a record without noise has an infinite likelihood. The likelihood of the first t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
-from vibayes.budget import Budget, unlimited
-from vibayes.candidates import Count
 from vibayes.distance import NMSE
 from vibayes.errors import InvalidInput
 from vibayes.filters.checks import check_noise
-from vibayes.journal import Arrays, Recall, always_computed
 from vibayes.likelihood.residuals import Stop, methods_of, residual_sums_of
-from vibayes.nesting import embedded, preimages
-from vibayes.prior_space import Feasible, feasible, meets, shares_at
-from vibayes.problem import Problem
+from vibayes.likelihood.target import PrefixTarget, first_samples
 
 RESOLUTION = 1e-4
 """Smallest noise, in units of the standard deviation of the output: below it, files and simulators round."""
-_FIRST = 24
-"""Samples of the first block at least: fewer tell too little of a wide prior to be worth a step."""
-_BEGUN = 1e-4
-"""Share of the energy of the outputs after which a motion has begun."""
-_UNNOTICED = 0.1
-"""Root mean square error of the log-likelihood, in nats, that a method of simulation may make."""
-_CHECKED = 24
-"""Points at which that is measured."""
 
 
 @dataclass
-class TrajectoryTarget:
-    """One problem with measured inputs, with a count of what it has cost, and with what was computed of it before."""
-
-    problem: Problem
-    count: Count = field(default_factory=Count)
-    remember: Recall = always_computed
-    budget: Budget = field(default_factory=unlimited)
+class TrajectoryTarget(PrefixTarget):
+    """The likelihood of simulated trajectories, for samplers along the record."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.problem.distance, NMSE):
@@ -59,70 +39,26 @@ class TrajectoryTarget:
             where = f"Problem {self.name!r}"
             raise InvalidInput(where, "residuals, for a likelihood of trajectories", "a distance of your own", remedy)
         self._sums = residual_sums_of(self.problem, self.budget.require_time)
-        self._level, self._methods = 0, methods_of(self.problem)
+        self._methods = methods_of(self.problem)
         output = self.problem.motions.output
         # Outputs that the distance leaves out are left out here.
         known = np.isfinite(output) & (self.problem.distance.per_sample(self.problem.motions) > 0)
         self._numbers = np.cumsum(known, axis=0)
         self._variances = np.array([output[known[:, c], c].var() if known[:, c].any() else 1.0
                                     for c in range(output.shape[1])])  # fmt: skip
-        self._energy = np.cumsum(np.sum(np.where(known, output, 0.0) ** 2 / self._variances, axis=1))
+        self._weighted = np.where(known, output, 0.0) / np.sqrt(self._variances)
         noise = self.problem.noise
         self._noise = None if noise is None else check_noise(noise, output.shape[1])
-
-    @property
-    def name(self) -> str:
-        """Of the model."""
-        return self.problem.name
-
-    @property
-    def size(self) -> int:
-        """Number of unknowns."""
-        return len(self.problem.priors)
-
-    @property
-    def prior_probability(self) -> float:
-        """Of the model."""
-        return self.problem.prior_probability
-
-    @property
-    def samples(self) -> int:
-        """Of the record."""
-        return self.problem.motions.samples
 
     @property
     def measured(self) -> int:
         """Values that were measured."""
         return int(self._numbers[-1].sum())
 
-    @cached_property
-    def feasible(self) -> Feasible:
-        """Share of the prior that the constraints leave, over which it is normalised."""
-        return feasible(self.problem)
-
-    @cached_property
-    def log_prior_share(self) -> float:
-        """Logarithm of the share of the prior that meets the constraints, whether or not it is normalised over it."""
-        if self.problem.constrained_prior == "normalised":
-            return self.feasible.log_share
-        return feasible(replace(self.problem, constrained_prior="normalised")).log_share
-
     @property
     def first_block(self) -> int:
-        """Samples that are taken together first: from where the motion begins, some for every unknown."""
-        begun = int(np.searchsorted(self._energy, _BEGUN * self._energy[-1]))
-        outputs = max(int(np.count_nonzero(self._numbers[-1])), 1)
-        return min(begun + max(_FIRST, -(-2 * self.size // outputs)), self.samples)
-
-    def values(self, points: np.ndarray) -> dict[str, np.ndarray]:
-        """Parameters of every point, by name."""
-        shares = np.clip(shares_at(self.problem, ndtr(points)), 1e-300, 1.0 - 1e-16)
-        priors = self.problem.priors.items()
-        return {name: np.asarray(prior.icdf(shares[:, i]), float) for i, (name, prior) in enumerate(priors)}
-
-    def allowed(self, points: np.ndarray) -> np.ndarray:
-        """Whether points meet the constraints."""
-        return np.array(meets(self.problem, self.values(points))) if len(points) else np.ones(0, bool)
+        """Samples that are taken together first."""
+        return first_samples(self.size, self._weighted)
 
     def distances(self, points: np.ndarray) -> np.ndarray:
         """Normalised mean square error of every point, in percent."""
@@ -143,59 +79,6 @@ class TrajectoryTarget:
             required = np.full(len(points), -np.inf)
         sums = self._computed(points, checkpoints, required)
         return self._log_likelihoods(points, sums, checkpoints)
-
-    def refine(self, points: np.ndarray, samples: int) -> bool:
-        """Whether a more accurate method of simulation was needed for the first samples, at points of the posterior.
-
-        Its error must not be seen by the likelihood: the difference from the most accurate method has a root mean
-        square of less than a tenth of a nat.
-        """
-        refined = False
-        while self._level + 1 < len(self._methods):
-            chosen = points[np.linspace(0, len(points) - 1, min(_CHECKED, len(points))).astype(int)]
-            best = len(self._methods) - 1
-            there = self._at_level(chosen, samples, best)
-            here = self._at_level(chosen, samples, self._level)
-            both = np.isfinite(there) & np.isfinite(here)
-            if both.any() and np.sqrt(np.mean((there - here)[both] ** 2)) < _UNNOTICED:
-                break
-            self._level += 1
-            refined = True
-        return refined
-
-    @property
-    def method(self) -> Any:
-        """The method of simulation in use; None for a simulator of one's own."""
-        return self._methods[self._level] if self._methods else None
-
-    def log_likelihoods_at_best(self, points: np.ndarray) -> np.ndarray:
-        """Log-likelihoods of the whole record by the most accurate method."""
-        return self._at_level(points, self.samples, max(len(self._methods) - 1, 0))
-
-    @property
-    def approximate(self) -> bool:
-        """Whether there is a more accurate method than the one in use."""
-        return self._level + 1 < len(self._methods)
-
-    def embedded(self, rng: np.random.Generator, small: TrajectoryTarget, points: np.ndarray) -> np.ndarray:
-        """Points of a smaller model as points of this one, with the rest drawn from the prior."""
-        return _scores(embedded(rng, small.problem, self.problem, ndtr(points)))
-
-    def preimages(self, small: TrajectoryTarget, points: np.ndarray) -> np.ndarray | None:
-        """Points of a smaller model that would become these, (ways, points, its unknowns); None if it is not nested."""
-        found = preimages(small.problem, self.problem, ndtr(points))
-        return None if found is None else _scores(found)
-
-    def recall(self, kind: str, inputs: Sequence[Any], compute: Callable[[], Sequence[Any]]) -> Arrays:
-        """What was computed of this problem for these inputs before, if it was kept; else it is computed."""
-        return self.remember(f"{self.name}: {kind}", inputs, compute)
-
-    def _at_level(self, points: np.ndarray, samples: int, level: int) -> np.ndarray:
-        before, self._level = self._level, level
-        try:
-            return self.prefix_log_likelihoods(points, (samples,))[:, 0]
-        finally:
-            self._level = before
 
     def _log_likelihoods(self, points: np.ndarray, sums: np.ndarray, checkpoints: Sequence[int]) -> np.ndarray:
         numbers, floors = self._at(checkpoints)
@@ -252,12 +135,5 @@ class TrajectoryTarget:
         inputs = (some, np.asarray(checkpoints), needed, self._level)
         kept, found, failed, message = self.recall("residual sums", inputs, computed)
         sums[allowed[kept]] = found
-        self.count.simulations += len(allowed)
-        self.count.failures += len(failed)
-        self.count.first_failure = self.count.first_failure or message.tobytes().decode()
+        self.counted(len(allowed), len(failed), message)
         return sums
-
-
-def _scores(coordinates: np.ndarray) -> np.ndarray:
-    """Normal coordinates of points of the unit cube."""
-    return ndtri(np.clip(coordinates, 1e-300, 1.0 - 1e-16))

@@ -1,6 +1,7 @@
 """Samplers, one per file. They see callables and arrays only, and know nothing of mechanics."""
 
 from vibayes.samplers.data_annealed import DataAnnealedSMC
+from vibayes.samplers.data_annealed_abc import DataAnnealedABC
 from vibayes.samplers.follow_and_weigh import FollowAndWeigh
 from vibayes.samplers.ibis import IBIS
 from vibayes.samplers.laplace import Laplace
@@ -19,6 +20,7 @@ __all__ = [
     "ABCNestedSampling",
     "ABCRejection",
     "AdaptiveMetropolis",
+    "DataAnnealedABC",
     "DataAnnealedSMC",
     "FollowAndWeigh",
     "Laplace",

@@ -1,14 +1,14 @@
 """Data-annealed SMC of one model: particles of the posterior of a growing part of the record.
 
-After t samples, particles z represent π_t(z) ∝ N(z; 0, I) L_t(z), with L_t the likelihood of the first t samples.
-Taking in the samples from t to t' reweights them by
+After t samples, particles z represent π_t(z) ∝ N(z; 0, I) K_t(z), with K_t the likelihood of the first t samples, or
+whether they are within a threshold (`kernels`). Taking in the samples from t to t' reweights them by
 
-    w = L_t'(z) / L_t(z),        evidence(t') = evidence(t) · mean w,
+    w = K_t'(z) / K_t(z),        evidence(t') = evidence(t) · mean w,
 
 with t' as far ahead as the conditional effective sample size (Zhou, Johansen & Aston 2016) allows. Then chains start at
 particles drawn by weight and are moved (`ensemble_moves`); all states that they visit are the next particles, so that
-none of the simulations is lost (waste-free SMC, Dau & Chopin 2022). The first block is tempered: L_t to a power φ that
-grows to 1.
+none of the simulations is lost (waste-free SMC, Dau & Chopin 2022). The first block is tempered: its likelihood counts
+by a power that grows to 1, or its threshold comes down.
 
 Whether a proposal will be accepted is known as soon as its log-likelihood falls below a bound: the uniform number of
 the Metropolis test is drawn first (exact early rejection, Solonen et al. 2012). The simulation of one that is accepted
@@ -28,14 +28,20 @@ import numpy as np
 
 from vibayes.errors import InvalidInput
 from vibayes.samplers.diagnostics import ess_bulk, rhat_of_groups
-from vibayes.samplers.ensemble_moves import KINDS, Ensemble, Shares, ensemble_of, equal_shares, propose
+from vibayes.samplers.embedded_proposal import Embedding, WithEmbedded
+from vibayes.samplers.ensemble_moves import KINDS, Ensemble, Shares, ensemble_of, equal_shares, propose, resampled
+from vibayes.samplers.kernels import Kernel, Step
 
 WINDOW = 12
 """Checkpoints at which likelihoods are looked at ahead."""
-_MEMBERS = 800
-"""Of the ensemble that proposals are made from, for each population."""
-_AGREE = 1.05
+_SOON = 40
+"""Sweeps in which there shall be draws enough: where there will not be, proposals are fitted anew."""
+_VISITED = 8000
+"""States that proposals are fitted to."""
+_AGREE = 1.01
 """R-hat of the populations above which they have found different places."""
+_FORGOTTEN = 0.3
+"""Correlation with where chains began, at the end of the record, above which their draws do not count yet."""
 _TRIES = 400
 """Draws of the prior per particle wanted, where constraints allow few."""
 
@@ -107,10 +113,11 @@ class Population:
     points: np.ndarray
     logs: np.ndarray
     checkpoints: tuple[int, ...]
+    kernel: Kernel
+    level: float
+    """Of the kernel."""
     samples: int = 0
     """Of the record that are taken in."""
-    power: float = 0.0
-    """Of the likelihood of the first block."""
     log_evidence: np.ndarray = field(default_factory=lambda: np.zeros(0))
     """Of every population."""
     variance: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -121,8 +128,13 @@ class Population:
     """With where the chains of the last step began, in the worst coordinate."""
     sweeps: int = 0
 
+    @property
+    def complete(self) -> bool:
+        """Whether the samples so far count as they shall."""
+        return self.samples > 0 and self.kernel.complete(self.logs[:, :, 0], self.samples, self.level)
 
-def from_prior(rng: np.random.Generator, target: Annealable, plan: Plan) -> Population:
+
+def from_prior(rng: np.random.Generator, target: Annealable, plan: Plan, kernel: Kernel) -> Population:
     """Particles of the prior, with likelihoods of the first block."""
     count = plan.populations * _chains(plan, target, target.first_block) * plan.moves[0]
     found, kept, tried = [], 0, 0
@@ -140,34 +152,45 @@ def from_prior(rng: np.random.Generator, target: Annealable, plan: Plan) -> Popu
     shape = plan.populations, count // plan.populations
     nothing = np.zeros(plan.populations)
     logs = logs.reshape(*shape, 1)
-    return Population(points.reshape(*shape, -1), logs, checkpoints, 0, 0.0, nothing, nothing)
+    return Population(points.reshape(*shape, -1), logs, checkpoints, kernel, kernel.start, 0, nothing, nothing)
 
 
 def step(rng: np.random.Generator, target: Annealable, now: Population, plan: Plan, gates: Sequence[int]) -> Population:
     """Take in as many samples as the particles stand, at most up to the next gate, and move them."""
-    if now.power < 1.0:
-        samples, power = target.first_block, _next_power(now, plan)
-        before = _times(now.power, now.logs[:, :, 0])
-        after = _times(power, now.logs[:, :, 0])
-    else:
-        samples, power, column = _next_block(now, plan)
-        before, after = now.logs[:, :, 0], now.logs[:, :, column]
+    step = now.kernel.following(now.logs, now.checkpoints, now.samples, now.level, plan.conditional_ess)
+    return _stepped(rng, target, now, plan, gates, step)
+
+
+def tighten(rng: np.random.Generator, target: Annealable, now: Population, plan: Plan, level: float) -> Population:
+    """Towards a level of the kernel, as far as the particles stand."""
+    logs = np.sort(now.logs[:, :, 0], axis=1)
+    reached = float(np.min(logs[:, -max(int(np.ceil(plan.conditional_ess * logs.shape[1])), 1)]))
+    return _stepped(rng, target, now, plan, (), Step(now.samples, min(level, reached), 0))
+
+
+def _stepped(rng, target: Annealable, now: Population, plan: Plan, gates: Sequence[int], step: Step) -> Population:
+    samples, level, column = step
+    before = now.kernel.log(now.logs[:, :, 0], now.level)
+    after = now.kernel.log(now.logs[:, :, column], level)
     weights, _ = _weights(before, after)
     if weights is not None and target.refine(_drawn(rng, now.points, weights), samples):
         # Likelihoods of before were of a less accurate simulation: weights lead from it to the better one.
-        again = target.prefix_log_likelihoods(now.points.reshape(-1, target.size), (samples,))
-        after = _times(power, again.reshape(after.shape))
+        again = target.prefix_log_likelihoods(now.points.reshape(-1, target.size), (samples,)).reshape(after.shape)
+        level = now.kernel.adjusted(again, samples, level, plan.conditional_ess)
+        after = now.kernel.log(again, level)
     weights, log_mean = _weights(before, after)
-    if weights is None or power == now.power < 1.0:
+    if weights is None or (level == now.level and samples == now.samples):
         got = "none, whatever the parameters" if not now.samples else "none"
         remedy = "widen the priors, or look for an outlier or a simulation that fails there"
         raise InvalidInput(f"model {target.name!r}, sample {samples}", "parameters that explain it", got, remedy)
     following = replace(
-        now, samples=samples, power=power, log_evidence=now.log_evidence + log_mean,
+        now, samples=samples, level=level, log_evidence=now.log_evidence + log_mean,
         variance=now.variance + _variance(weights, now.sweeps),
     )  # fmt: skip
     ahead = min((gate for gate in gates if gate > samples), default=samples)
-    return _moved(rng, target, following, weights, plan, _window(samples, ahead) if power == 1.0 else (samples,))
+    # While a level is incomplete nothing ahead is looked at: simulations end with the samples so far.
+    complete = now.kernel.complete(now.logs[:, :, column], samples, level)
+    return _moved(rng, target, following, weights, plan, _window(samples, ahead) if complete else (samples,))
 
 
 def _weights(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
@@ -186,7 +209,7 @@ def _weights(before: np.ndarray, after: np.ndarray) -> tuple[np.ndarray | None, 
 
 def _drawn(rng: np.random.Generator, points: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Some particles of all populations by weight."""
-    return np.concatenate([p[_systematic(rng, w, 8)] for p, w in zip(points, weights, strict=True)])
+    return np.concatenate([p[resampled(rng, w, 8)] for p, w in zip(points, weights, strict=True)])
 
 
 def _moved(
@@ -196,20 +219,22 @@ def _moved(
     count = _chains(plan, target, now.samples)
     ensembles, starts = [], []
     for points, mine in zip(now.points, weights, strict=True):
-        starts.append(points[_systematic(rng, mine, count)])
-        ensembles.append(ensemble_of(points[_systematic(rng, mine, min(_MEMBERS, len(points)))], target.size > 1))
+        starts.append(points[resampled(rng, mine, count)])
+        ensembles.append(ensemble_of(rng, points, mine))
     points = np.concatenate(starts)
     logs = target.prefix_log_likelihoods(points, checkpoints)
-    chains = Chains(target, ensembles, points, logs, checkpoints, now.power, now.shares)
+    chains = Chains(target, ensembles, points, logs, checkpoints, now)
     chains.sweep(rng, plan.moves[0])
-    while chains.sweeps < plan.moves[1] and chains.correlation() > plan.forgotten:
-        chains.sweep(rng, 1)
+    # Chains that have not forgotten their start are few particles in many copies. Short simulations are cheap.
+    most = plan.moves[1] * min(np.sqrt(target.samples / now.samples), 3.0)
+    while chains.sweeps < most and chains.correlation() > plan.forgotten:
+        chains.sweep(rng, 2)
     return chains.population(now)
 
 
 def draw(
     rng: np.random.Generator, target: Annealable, now: Population, plan: Plan, effective: float, most: int,
-    added: np.ndarray | None = None,
+    nested: Embedding | None = None,
 ) -> tuple[Population, np.ndarray, float]:  # fmt: skip
     """Go on at the end of the record until every unknown has enough effective draws.
 
@@ -220,54 +245,62 @@ def draw(
         plan: the work of a step.
         effective: draws that every unknown shall have.
         most: sweeps at most.
-        added: points of the posterior from elsewhere, (n, size), at which half of the chains begin.
+        nested: a smaller model that this one contains: half of the chains begin at its points, and proposals are
+            made from it.
 
     Returns:
         The population, all draws (chains, draws, size), and the smallest effective sample size.
     """
     per, size = _chains(plan, target, now.samples), target.size
     starts = now.points.reshape(plan.populations, per, -1, size)[:, :, -1].copy()
-    members = [points[rng.permutation(len(points))[:_MEMBERS]] for points in now.points]
-    if added is not None:
+    members = list(now.points)
+    if nested is not None:
         for number, start in enumerate(starts):
-            start[::2] = added[rng.integers(len(added), size=len(start[::2]))]
-            members[number] = np.concatenate([members[number], added[rng.integers(len(added), size=_MEMBERS)]])
-    points = starts.reshape(-1, size)
-    logs = target.prefix_log_likelihoods(points, now.checkpoints)
-    worth = 0.0
+            start[::2] = nested.points[rng.integers(len(nested.points), size=len(start[::2]))]
+            members[number] = np.concatenate([members[number], nested.points])
 
     def chains_of(points, logs, members) -> Chains:
-        ensembles = [ensemble_of(each, size > 1) for each in members]
-        return Chains(target, ensembles, points, logs, now.checkpoints, 1.0, now.shares)
+        ensembles = [_ensemble(rng, each, nested) for each in members]
+        return Chains(target, ensembles, points, logs, now.checkpoints, now)
 
-    chains = chains_of(points, logs, members)
-    spent, patience = 0, plan.moves[1]
-    if added is not None:  # starts of two origins must have mixed before anything is counted
+    points = starts.reshape(-1, size)
+    chains = chains_of(points, target.prefix_log_likelihoods(points, now.checkpoints), members)
+    spent, patience, worth = 0, plan.moves[1], 0.0
+    if nested is not None:  # starts of two origins must have mixed before anything is counted
         chains.sweep(rng, plan.moves[1])
         chains, spent = chains_of(*chains.last(), _shared(rng, chains, plan)), chains.sweeps
     while spent < most:
         chains.sweep(rng, plan.moves[1])
         spent += plan.moves[1]
         states = chains.states()
-        apart = disagree(states)
         worth = float(np.min(ess_bulk(states)))
-        if worth >= effective and not apart:
+        settled = chains.correlation() < _FORGOTTEN and not disagree(states)
+        if settled and worth >= effective:
             break
-        if apart and chains.sweeps >= patience and spent < most:
+        slow = worth * (chains.sweeps + _SOON) < effective * chains.sweeps
+        if (slow or not settled) and chains.sweeps >= patience and spent < most:
             # Proposals from what all populations have found lead from mode to mode; each keeps its own chains. What was
             # drawn before is forgotten, after twice as many sweeps each time.
             chains, patience = chains_of(*chains.last(), _shared(rng, chains, plan)), 2 * patience
     return chains.population(now), chains.states(), worth
 
 
+def _ensemble(rng: np.random.Generator, members: np.ndarray, nested: Embedding | None) -> Ensemble:
+    """What proposals are made from."""
+    ensemble = ensemble_of(rng, members)
+    if nested is None or ensemble.mixture is None:
+        return ensemble
+    return replace(ensemble, mixture=WithEmbedded(ensemble.mixture, nested))
+
+
 def _shared(rng: np.random.Generator, chains: Chains, plan: Plan) -> list[np.ndarray]:
     """Members of an ensemble of all populations, the same for each."""
     visited = chains.states().reshape(-1, chains.states().shape[2])
-    return [visited[rng.permutation(len(visited))[: 2 * _MEMBERS]]] * plan.populations
+    return [visited[rng.permutation(len(visited))[:_VISITED]]] * plan.populations
 
 
 def disagree(states: np.ndarray) -> bool:
-    """Whether populations, whose chains come one after the other, have found different places: R-hat above 1.05."""
+    """Whether populations, whose chains come one after the other, have found different places: R-hat above 1.01."""
     return bool(len(states) >= 8 and np.nanmax(rhat_of_groups(states)) > _AGREE)
 
 
@@ -275,10 +308,11 @@ class Chains:
     """Markov chains of all populations, moved together so that their simulations make one large batch."""
 
     def __init__(self, target: Annealable, ensembles: Sequence[Ensemble], points: np.ndarray, logs: np.ndarray,
-                 checkpoints: tuple[int, ...], power: float, shares: Shares):  # fmt: skip
+                 checkpoints: tuple[int, ...], now: Population):  # fmt: skip
         self._target, self._ensembles, self._start = target, ensembles, points
-        self._points, self._logs, self._checkpoints, self._power = points, logs, checkpoints, power
-        self._shares, self._kept, self._kept_logs = shares, [], []
+        self._points, self._logs, self._checkpoints = points, logs, checkpoints
+        self._kernel, self._level, self._shares = now.kernel, now.level, now.shares
+        self._kept, self._kept_logs = [], []
         self._proposals, self._travelled = np.zeros(len(KINDS)), np.zeros(len(KINDS))
         self._accepted = 0.0
 
@@ -304,7 +338,7 @@ class Chains:
         proposed, correction = (np.concatenate(part) for part in zip(*parts, strict=True))
         log_uniform = np.log1p(-rng.random(len(now)))  # of numbers in (0, 1], whose logarithm is finite
         prior = 0.5 * (np.sum(now**2, axis=1) - np.sum(proposed**2, axis=1))
-        required = self._logs[:, 0] + (log_uniform - prior - correction) / self._power
+        required = self._kernel.required(self._logs[:, 0], self._level, log_uniform - prior - correction)
         possible = np.flatnonzero(required < np.inf)
         logs = np.full((len(now), len(self._checkpoints)), -np.inf)
         logs[possible] = self._target.prefix_log_likelihoods(proposed[possible], self._checkpoints, required[possible])
@@ -341,57 +375,14 @@ class Chains:
         points = self.states().reshape(count, -1, self._points.shape[1])
         logs = np.stack(self._kept_logs, axis=1).reshape(count, -1, len(self._checkpoints))
         return Population(
-            points, logs, self._checkpoints, before.samples, before.power, before.log_evidence, before.variance,
-            self._shares, self._accepted / max(self.sweeps, 1), self.correlation(), self.sweeps,
+            points, logs, self._checkpoints, before.kernel, before.level, before.samples, before.log_evidence,
+            before.variance, self._shares, self._accepted / max(self.sweeps, 1), self.correlation(), self.sweeps,
         )  # fmt: skip
 
 
 def _chains(plan: Plan, target: Annealable, samples: int) -> int:
     """Chains of each population: simulations of few samples are cheap, and the prior is wide."""
-    return int(plan.chains * np.clip(np.sqrt(target.samples / (8.0 * max(samples, 1))), 1.0, 2.0))
-
-
-def _times(factor: float, logs: np.ndarray) -> np.ndarray:
-    """A power of likelihoods; of what is impossible too."""
-    return np.where(np.isneginf(logs), -np.inf, factor * np.where(np.isneginf(logs), 0.0, logs))
-
-
-def _conditional_ess(increments: np.ndarray) -> float:
-    """Share of effective particles, in the worst of the populations."""
-    top = increments.max(axis=1, keepdims=True)
-    if not np.isfinite(top).all():
-        return 0.0
-    weights = np.exp(increments - top)
-    return float(np.min(weights.sum(axis=1) ** 2 / np.sum(weights**2, axis=1)) / increments.shape[1])
-
-
-def _next_power(now: Population, plan: Plan) -> float:
-    """Of the first block, as large as the particles stand."""
-    logs = now.logs[:, :, 0]
-    # What cannot be simulated is lost at any power.
-    possible = float(np.min(np.isfinite(logs).mean(axis=1)))
-    wanted = plan.conditional_ess * (possible if now.power == 0.0 else 1.0)
-    low, high = now.power, 1.0
-    if _conditional_ess(_times(high - now.power, logs)) >= wanted:
-        return 1.0
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        enough = _conditional_ess(_times(middle - now.power, logs)) >= wanted
-        low, high = (middle, high) if enough else (low, middle)
-    return low
-
-
-def _next_block(now: Population, plan: Plan) -> tuple[int, float, int]:
-    """The last checkpoint at which the weights are even enough, but at least the next one; and its column."""
-    column = 1
-    for number in range(1, len(now.checkpoints)):
-        with np.errstate(invalid="ignore"):
-            increments = now.logs[:, :, number] - now.logs[:, :, 0]
-        increments = np.where(np.isnan(increments), -np.inf, increments)
-        if _conditional_ess(increments) < plan.conditional_ess:
-            break
-        column = number
-    return now.checkpoints[column], 1.0, column
+    return int(plan.chains * np.clip(np.sqrt(target.samples / (4.0 * max(samples, 1))), 1.0, 2.0))
 
 
 def _window(samples: int, length: int) -> tuple[int, ...]:
@@ -406,10 +397,3 @@ def _variance(weights: np.ndarray, sweeps: int) -> np.ndarray:
     """Of the logarithm of the mean weight, from batch means of the chains, for every population."""
     chains = weights.reshape(len(weights), -1, max(sweeps, 1)).mean(axis=2)
     return chains.var(axis=1) / chains.shape[1] / np.maximum(weights.mean(axis=1), 1e-300) ** 2
-
-
-def _systematic(rng: np.random.Generator, weights: np.ndarray, count: int) -> np.ndarray:
-    """Numbers of particles, each as often as its weight says, in random order."""
-    marks = (np.arange(count) + rng.random()) / count
-    chosen = np.searchsorted(np.cumsum(weights / weights.sum()), marks)
-    return rng.permutation(np.minimum(chosen, len(weights) - 1))

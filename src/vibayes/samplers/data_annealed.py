@@ -9,28 +9,33 @@ on until every unknown has enough effective draws, and evidences are refined by 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from vibayes.samplers.annealing import Annealable, Plan, Population, disagree, draw, from_prior, step
 from vibayes.samplers.bridge import Evidence, bridge
 from vibayes.samplers.diagnostics import ess_bulk
+from vibayes.samplers.embedded_proposal import Embedding
+from vibayes.samplers.kernels import Kernel, Power
 from vibayes.samplers.likely import Sample
-from vibayes.samplers.nested_ratio import nested_ratio
+from vibayes.samplers.nested_ratio import Posterior, nested_ratio
+from vibayes.samplers.pieces import pieces_of
 from vibayes.samplers.settings import require_counts, require_within
 from vibayes.samplers.shapes import Draws, Snapshot, probabilities_of
 
 _MATTERS = 0.01
 """Probability from which a model's parameters are asked for."""
-_DRAWS = 16
+_DRAWS = 8
 """States of each chain that are kept at the end."""
 _BRIDGED = 4000
 """Draws for the evidence by bridge sampling."""
 _EMBEDDED, _FEW = 2000, 50
 """Draws of a nested model that are embedded, and effective ones among them that are worth it."""
+_CERTAIN = 0.1
+"""Standard error, in nats, at which an evidence is good enough to spare another estimate."""
 _ACCURATE = 0.1
 """Nats by which a quicker simulation may differ from the most accurate one before draws are weighted for it."""
 
@@ -71,13 +76,16 @@ class DataAnnealedSMC:
 
     effective: int = 1000
     populations: int = 4
-    chains: int = 250
+    chains: int = 100
     min_moves: int = 4
     max_moves: int = 10
     conditional_ess: float = 0.3
-    forgotten: float = 0.3
+    forgotten: float = 0.5
     margin: float = 30.0
     max_sweeps: int = 400
+
+    sees: ClassVar[str] = "likelihood"
+    """What it is given of a problem."""
 
     def __post_init__(self) -> None:
         require_counts(self, "effective", "populations", "chains", "min_moves", "max_moves", "max_sweeps")
@@ -93,11 +101,10 @@ class DataAnnealedSMC:
 
     def levels(self, rng: np.random.Generator, candidates: Sequence[Any]) -> Iterator[Snapshot]:
         """Work block by block; the last snapshot is the result, and any earlier one that of the last gate."""
-        race = _Race(self, rng, candidates)
-        yield from race.run()
+        yield from Race(self, rng, candidates).run()
 
 
-class _Race:
+class Race:
     """Where all models are."""
 
     def __init__(self, method: DataAnnealedSMC, rng: np.random.Generator, targets: Sequence[Any]):
@@ -108,7 +115,7 @@ class _Race:
         self.notes: list[str] = []
         first = max(target.first_block for target in targets)
         length = targets[0].samples
-        self.gates = [gate for gate in (first * 2**k for k in range(64)) if 2 * gate <= length] + [length]
+        self.gates = [gate for gate in (int(first * 2 ** (k / 2)) for k in range(128)) if 2 * gate <= length] + [length]
         self.draws = [Draws.unknown(target.size) for target in targets]
         self.reached = 0
         self.finished: dict[int, tuple[np.ndarray, np.ndarray]] = {}
@@ -118,48 +125,65 @@ class _Race:
     def run(self) -> Iterator[Snapshot]:
         """All gates, then draws of the models that are left."""
         for number, gate in enumerate(self.gates):
-            for model in list(self.alive):
+            for model in self._by_size():
                 yield from self._advance(model, gate, number)
             self._drop(gate)
             self._remember(gate)
             yield self._snapshot("gate", None, (number + 1) / (len(self.gates) + 1))
+        yield from self._level_out()
         matter = self._probabilities()[0]
         # Smaller models first: their draws, embedded, are found by the larger ones that contain them.
-        for model in sorted(self.alive, key=lambda i: self.targets[i].size):
+        for model in self._by_size():
             enough = self.method.effective if matter[model] >= _MATTERS or self._contains(model) else 0
             self.draws[model] = self._drawn(model, enough)
             yield self._snapshot("draw", model, np.nan)
         yield self._snapshot("done", None, 1.0)
 
+    def _by_size(self) -> list[int]:
+        """Models that are left, the smallest first: proposals of those that contain them are made from them."""
+        return sorted(self.alive, key=lambda model: self.targets[model].size)
+
     def _advance(self, model: int, gate: int, number: int) -> Iterator[Snapshot]:
         """One model up to a gate."""
         target: Annealable = self.targets[model]
         if model not in self.now:
-            self.now[model] = from_prior(self.rng, target, self.plan)
-        while self.now[model].samples < gate or self.now[model].power < 1.0:
+            self.now[model] = from_prior(self.rng, target, self.plan, self.kernel(model))
+        while self.now[model].samples < gate or not self.now[model].complete:
             self.now[model] = step(self.rng, target, self.now[model], self.plan, self.gates)
             yield self._snapshot("anneal", model, (number + model / len(self.targets)) / (len(self.gates) + 1))
 
-    def _drop(self, gate: int) -> None:
-        """Models that have fallen behind."""
-        evidences = {model: _evidence(self.now[model]) for model in self.alive}
+    def kernel(self, model: int) -> Kernel:
+        """How much likelihoods of a model count."""
+        return Power()
+
+    def _level_out(self) -> Iterator[Snapshot]:
+        """Bring all models to one level of their kernels, where these differ."""
+        yield from ()
+
+    def _behind(self) -> dict[int, tuple[float, float]]:
+        """Nats by which every model lies behind the best, and the standard error of that."""
+        evidences = {model: evidence_of(self.now[model]) for model in self.alive}
         odds = {m: e.log + np.log(self.targets[m].prior_probability) for m, e in evidences.items()}
         best = max(odds, key=lambda model: odds[model])
-        for model in list(self.alive):
-            behind = odds[best] - odds[model]
-            unsure = 3.0 * float(np.hypot(evidences[best].error, evidences[model].error))
-            if behind > self.method.margin + unsure:
+        return {m: (odds[best] - odds[m], float(np.hypot(evidences[best].error, evidences[m].error))) for m in odds}
+
+    def _drop(self, gate: int) -> None:
+        """Models that have fallen behind."""
+        behind = self._behind()
+        best = min(behind, key=lambda model: behind[model][0])
+        for model, (nats, error) in behind.items():
+            if nats > self.method.margin + 3.0 * error:
                 self.alive.remove(model)
                 where = "" if gate == self.gates[-1] else f" on the first {gate:,} of {self.gates[-1]:,} samples"
                 name = self.targets[model].name
-                self.dropped[model] = f"{name} lies {behind:,.0f} nats behind {self.targets[best].name}{where}"
+                self.dropped[model] = f"{name} lies {nats:,.0f} nats behind {self.targets[best].name}{where}"
 
     def _remember(self, gate: int) -> None:
         """What there is if the run is ended before the next gate."""
         self.reached = gate
         for model, target in enumerate(self.targets):
             if model in self.alive:
-                self.draws[model] = self._kept(target, self.now[model], _evidence(self.now[model]))
+                self.draws[model] = self._kept(target, self.now[model], evidence_of(self.now[model]))
             else:
                 self.draws[model] = Draws.none(target.size)
 
@@ -183,7 +207,7 @@ class _Race:
             target.preimages(self.targets[i], np.zeros((1, target.size))) is not None for i in self._smaller(model)
         )
 
-    def _embedded(self, model: int) -> np.ndarray | None:
+    def _embedding(self, model: int) -> Embedding | None:
         """Draws of the largest nested model that are as good here, with what it lacks drawn from the prior."""
         target = self.targets[model]
         for other in self._smaller(model):
@@ -192,46 +216,58 @@ class _Race:
                 continue
             chosen = np.linspace(0, len(points) - 1, _EMBEDDED).astype(int)
             into = target.embedded(self.rng, self.targets[other], points[chosen])
-            there = target.prefix_log_likelihoods(into, (target.samples,))[:, 0]
+            there = self._logs(model)(into)
             # Importance weights, but for the preimages that a point has besides its own.
             weights = np.exp(np.minimum(there - logs[chosen], 0.0))
             if np.sum(weights) ** 2 / max(np.sum(weights**2), 1e-300) >= _FEW:
-                return into[self.rng.choice(len(into), _EMBEDDED, p=weights / weights.sum())]
+                into = into[self.rng.choice(len(into), _EMBEDDED, p=weights / weights.sum())]
+                mixture = pieces_of(points, np.full(len(points), 1.0 / len(points)))
+                return Embedding(into, mixture, self.targets[other], target)
         return None
+
+    def _logs(self, model: int) -> Callable[[np.ndarray], np.ndarray]:
+        """The kernel's logarithm at the end of the record, of points of a model."""
+        target, now = self.targets[model], self.now[model]
+
+        def logs_of(points: np.ndarray) -> np.ndarray:
+            return now.kernel.log(target.prefix_log_likelihoods(points, (target.samples,))[:, 0], now.level)
+
+        return logs_of
 
     def _drawn(self, model: int, effective: float) -> Draws:
         """Draws of the whole record, with the evidence."""
         target, now = self.targets[model], self.now[model]
-        added = self._embedded(model) if effective else None
+        nested = self._embedding(model) if effective else None
         most = self.method.max_sweeps if effective else 1
-        now, states, _ = draw(self.rng, target, now, self.plan, effective, most, added)
+        now, states, _ = draw(self.rng, target, now, self.plan, effective, most, nested)
         kept = np.unique(np.linspace(0, states.shape[1] - 1, _DRAWS).astype(int))
         points = states[:, kept]
-        logs = now.logs[:, :, 0].reshape(states.shape[:2])[:, kept]
-        flat, likelihoods = points.reshape(-1, target.size), logs.ravel()
-        weights, note = self._weights(target, points, flat, likelihoods)
-        evidence = self._refined(model, flat, likelihoods, weights, now)
-        self.finished[model] = flat, likelihoods
-        self.evidences[model] = evidence
+        likelihoods = now.logs[:, :, 0].reshape(states.shape[:2])[:, kept].ravel()
+        flat = points.reshape(-1, target.size)
+        weights, note = self._weights(model, points, flat, likelihoods)
+        evidence = self._refined(model, flat, now.kernel.log(likelihoods, now.level), weights)
         if note:
             self.notes.append(note if len(self.targets) == 1 else f"{target.name}: {note}")
+        logs = likelihoods.reshape(points.shape[:2])
         sample = Sample(points, logs, now.acceptance, weights=None if np.ptp(weights) == 0.0 else weights)
         log_mass = evidence.log + target.log_prior_share
         return Draws(flat, weights, target.distances(flat), log_mass, evidence.error, sample, likelihoods)
 
-    def _weights(self, target, points, flat, likelihoods) -> tuple[np.ndarray, str]:
+    def _weights(self, model: int, points, flat, likelihoods) -> tuple[np.ndarray, str]:
         """Equal, unless the simulation was not accurate enough; and what is to be said of the draws."""
+        target, now = self.targets[model], self.now[model]
         logs, note = np.zeros(len(flat)), ""
         if self.plan.populations > 1 and disagree(points):
             note = "populations disagree: modes mix slowly, and how probable each of them is, is known roughly only"
-        if getattr(target, "approximate", False):
-            differs = target.log_likelihoods_at_best(flat) - likelihoods
+        if target.approximate:
+            best = target.log_likelihoods_at_best(flat)
+            differs = now.kernel.log(best, now.level) - now.kernel.log(likelihoods, now.level)
             if not np.sqrt(np.mean(differs**2)) < _ACCURATE:
                 logs += np.where(np.isfinite(differs), differs, -np.inf)
         weights = np.exp(logs - logs.max())
         return weights / weights.sum(), note
 
-    def _refined(self, model: int, flat, likelihoods, weights, now: Population) -> Evidence:
+    def _refined(self, model: int, flat, logs, weights) -> Evidence:
         """The more certain of bridge sampling and the ratio to a nested model.
 
         The estimate of SMC is a product over all blocks: a mode that was rare at first, and of which few particles were
@@ -239,24 +275,33 @@ class _Race:
         """
         target = self.targets[model]
         if np.ptp(weights) > 0.0:
-            return _evidence(now)
-        some = np.unique(np.linspace(0, len(flat) - 1, min(_BRIDGED, len(flat))).astype(int))
-        effective = min(float(np.min(ess_bulk(flat.reshape(self.plan.populations, -1, target.size)))), len(some))
+            return evidence_of(self.now[model])
+        self.finished[model] = flat, logs
+        best = self._tied(model)
+        if best is None or best.error > _CERTAIN:
+            some = np.unique(np.linspace(0, len(flat) - 1, min(_BRIDGED, len(flat))).astype(int))
+            effective = min(float(np.min(ess_bulk(flat.reshape(self.plan.populations, -1, target.size)))), len(some))
+            # The prior of a bridge is that of all points, of which the constraints allow a share.
+            found = bridge(self.rng, self._logs(model), flat[some], logs[some], effective)
+            bridged = found._replace(log=found.log - target.log_prior_share)
+            best = bridged if best is None or bridged.error < best.error else best
+        self.evidences[model] = best
+        return best
 
-        def log_likelihood(points: np.ndarray) -> np.ndarray:
-            return target.prefix_log_likelihoods(points, (target.samples,))[:, 0]
+    def _posterior(self, model: int) -> Posterior:
+        return Posterior(self.targets[model], self._logs(model), *self.finished[model])
 
-        # The prior of a bridge is that of all points, of which the constraints allow a share.
-        found = bridge(self.rng, log_likelihood, flat[some], likelihoods[some], effective)
-        best = found._replace(log=found.log - target.log_prior_share)
+    def _tied(self, model: int) -> Evidence | None:
+        """The evidence by the most certain ratio to that of a nested model; None if there is none."""
+        target, best = self.targets[model], None
         for other in self._smaller(model):
             small = self.targets[other]
-            ratio = nested_ratio(self.rng, target, small, (flat, likelihoods), self.finished[other])
+            ratio = nested_ratio(self.rng, self._posterior(model), self._posterior(other))
             if ratio is not None:
                 shares = small.log_prior_share - target.log_prior_share
                 error = float(np.hypot(ratio.error, self.evidences[other].error))
                 tied = Evidence(self.evidences[other].log + ratio.log + shares, error)
-                best = tied if tied.error < best.error else best
+                best = tied if best is None or tied.error < best.error else best
         return best
 
     def _probabilities(self) -> tuple[np.ndarray, np.ndarray]:
@@ -271,14 +316,21 @@ class _Race:
         if stage not in ("draw", "done") and self.reached < self.gates[-1]:
             notes.append(f"only {self.reached:,} of {self.gates[-1]:,} samples were taken into account")
         notes += self.dropped.values()
-        threshold = max((float(d.distances.max()) for d in self.draws if len(d.distances)), default=np.nan)
         return Snapshot(
-            stage, threshold, followed, acceptance, tuple(p), tuple(errors), tuple(self.draws), "; ".join(notes),
-            model, done, self.targets[0].measured,
+            stage, self._threshold(), followed, acceptance, tuple(p), tuple(errors), tuple(self.draws),
+            "; ".join(notes), model, done, self._white_noise(),
         )  # fmt: skip
 
+    def _threshold(self) -> float:
+        """The largest distance that counts."""
+        return max((float(d.distances.max()) for d in self.draws if len(d.distances)), default=np.nan)
 
-def _evidence(now: Population) -> Evidence:
+    def _white_noise(self) -> int:
+        """Measured values, for draws count by the likelihood of white noise."""
+        return self.targets[0].measured
+
+
+def evidence_of(now: Population) -> Evidence:
     """Mean over the populations, with the larger of two standard errors: from within them, and from between them."""
     count = len(now.log_evidence)
     top = now.log_evidence.max()

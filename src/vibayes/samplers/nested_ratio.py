@@ -14,7 +14,8 @@ well however thin the posteriors are and however roughly either evidence is.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -28,38 +29,40 @@ _TIMES = 6
 _GROUPS = 20
 """Of draws, whose means give the standard error: neighbours of one chain stay together."""
 
-Draws = tuple[np.ndarray, np.ndarray]
-"""Points and their log-likelihoods, equally weighted."""
+
+class Posterior(NamedTuple):
+    """A model, the logarithm of its likelihood or kernel as a function of points, draws, and their logarithms."""
+
+    target: Any
+    log: Callable[[np.ndarray], np.ndarray]
+    points: np.ndarray
+    logs: np.ndarray
 
 
-def nested_ratio(rng: np.random.Generator, large: Any, small: Any, of_large: Draws, of_small: Draws) -> Evidence | None:
+def nested_ratio(rng: np.random.Generator, large: Posterior, small: Posterior) -> Evidence | None:
     """Logarithm of the larger evidence over the smaller, and its standard error; None if they are not nested.
 
     The evidences are those under priors of all points, whether or not constraints allow them.
     """
-    points, logs = _some(*of_large)
-    before = large.preimages(small, points)
+    points, logs = _some(large)
+    before = large.target.preimages(small.target, points)
     if before is None:
         return None
-    ways = [expit(_log_likelihoods(small, each) - logs) for each in before]
+    ways = [expit(small.log(each) - logs) for each in before]
     back = np.mean(ways, axis=0)
-    points, logs = _some(*of_small)
-    into = large.embedded(rng, small, np.repeat(points, _TIMES, axis=0))
-    forth = expit(_log_likelihoods(large, into) - np.repeat(logs, _TIMES)).reshape(-1, _TIMES).mean(axis=1)
+    points, logs = _some(small)
+    into = large.target.embedded(rng, small.target, np.repeat(points, _TIMES, axis=0))
+    forth = expit(large.log(into) - np.repeat(logs, _TIMES)).reshape(-1, _TIMES).mean(axis=1)
     if not (back.mean() > 0 and forth.mean() > 0):
         return None
     error = np.hypot(_relative_error(back), _relative_error(forth))
     return Evidence(float(np.log(forth.mean() / back.mean())), float(error))
 
 
-def _log_likelihoods(target: Any, points: np.ndarray) -> np.ndarray:
-    return target.prefix_log_likelihoods(points, (target.samples,))[:, 0]
-
-
-def _some(points: np.ndarray, logs: np.ndarray) -> Draws:
+def _some(of: Posterior) -> tuple[np.ndarray, np.ndarray]:
     """Some draws, evenly spread over chains."""
-    chosen = np.linspace(0, len(points) - 1, min(_DRAWS, len(points))).astype(int)
-    return points[chosen], logs[chosen]
+    chosen = np.linspace(0, len(of.points) - 1, min(_DRAWS, len(of.points))).astype(int)
+    return of.points[chosen], of.logs[chosen]
 
 
 def _relative_error(values: np.ndarray) -> float:

@@ -72,6 +72,38 @@ class Pieces(NamedTuple):
             logs[number] = _log_sum(terms) - each.log_volume + np.log(self.shares[number])
         return logs
 
+    def walk(self, rng: np.random.Generator, points: np.ndarray, size: np.ndarray) -> np.ndarray:
+        """Proposals near points, reversible with respect to q.
+
+        A component, N(y_k; 0, s_j² I), is drawn by its responsibility for the point, and y' = √(1 − β²) y + β s_j ξ is a
+        step of preconditioned Crank-Nicolson in its coordinates (Cotter et al. 2013; coordinates as in Parno & Marzouk
+        2018). Drawing by responsibility makes the step reversible with respect to the whole mixture. Of size β = 1, it
+        is an independent draw of the component.
+
+        Args:
+            rng: source of chance.
+            points: (n, unknowns).
+            size: β of every step, (n,).
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            coordinates = [each.straight(points) for each in self.charts]
+            terms = np.concatenate([
+                (np.log(self.shares[k]) - each.log_volume + np.log(self.scale_shares) - points.shape[1]
+                 * np.log(self.scales))[:, None] - 0.5 * np.sum(y**2, axis=1) / self.scales[:, None] ** 2
+                for k, (each, y) in enumerate(zip(self.charts, coordinates, strict=True))
+            ])  # fmt: skip
+        terms = np.where(np.isnan(terms), -np.inf, terms)
+        gumbel = -np.log(-np.log1p(-rng.random(terms.shape)))
+        piece, scale = np.divmod(np.argmax(terms + gumbel, axis=0), len(self.scales))
+        proposed = points.copy()
+        noise = rng.standard_normal(points.shape) * (size * self.scales[scale])[:, None]
+        kept = np.sqrt(1.0 - np.square(size))[:, None]
+        for number, each in enumerate(self.charts):
+            mine = piece == number
+            if mine.any():
+                proposed[mine] = each.points(kept[mine] * coordinates[number][mine] + noise[mine])
+        return proposed
+
     def log_density(self, points: np.ndarray) -> np.ndarray:
         """Logarithm of q."""
         return _log_sum(self.log_densities(points))
