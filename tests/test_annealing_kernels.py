@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 import vibayes as vb
 from vibayes.likelihood import DistanceTarget
 from vibayes.samplers.embedded_proposal import Embedding, WithEmbedded

@@ -38,7 +38,7 @@ output = "acceleration"
 time = "time"
 
 [method]
-type = "FollowAndWeigh"
+type = "DataAnnealedSMC"
 {settings}
 # What is believed before; models take those of their own unknowns.
 [priors]
@@ -99,7 +99,7 @@ def simulated_record(seed: int, seconds: float) -> vb.Record:
 
 def study_text(seed: int, quick: bool) -> str:
     """A study file of all four models."""
-    settings = "fits = 60\nparticles = 300\ndraws = 1000\n" if quick else ""
+    settings = "effective = 400\npopulations = 2\nchains = 50\n" if quick else ""
     parts = [_HEAD.format(seed=seed, run=RUN, data=DATA, settings=settings)]
     parts += [_PRIORS.format(i=i) for i in range(1, len(MODELS))]
     for regions, name in enumerate(MODELS, start=1):

@@ -9,7 +9,7 @@ import numpy as np
 
 from vibayes.errors import InvalidInput
 from vibayes.naming import nearest
-from vibayes.samplers.diagnostics import ess_bulk, ess_tail, information_gain, mcse_mean, rhat_of_groups
+from vibayes.samplers.diagnostics import effective_bulk, effective_tail, information_gain, mcse_mean, rhat_of_groups
 from vibayes.samplers.likely import Sample
 from vibayes.samplers.ridges import ridges
 from vibayes.samplers.verdicts import Verdict, few_draws, judgeable, verdicts
@@ -111,8 +111,8 @@ def diagnosis(sample: Sample, draws: Mapping[str, np.ndarray]) -> Diagnosis:
         columns = [nothing] * 5
     else:
         columns = [
-            mcse_mean(values.reshape(points.shape)), ess_bulk(points), ess_tail(points), rhat_of_groups(points),
-            information_gain(points),
+            mcse_mean(values.reshape(points.shape)), effective_bulk(points), effective_tail(points),
+            rhat_of_groups(points), information_gain(points),
         ]  # fmt: skip
         if np.all(columns[1] > _RIDGE):
             said = (*said, *ridges(sample.flat, values, names))

@@ -14,6 +14,7 @@ import numpy as np
 
 from vibayes.budget import LIMITED, Budget
 from vibayes.candidates import ProblemCandidate
+from vibayes.distance import NMSE
 from vibayes.errors import InvalidInput
 from vibayes.fingerprint import fingerprint
 from vibayes.forking import require_unforked
@@ -23,7 +24,7 @@ from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.precision import require_double_precision
 from vibayes.problem import Problem
 from vibayes.progress import Progress, watched
-from vibayes.samplers import DataAnnealedSMC, FollowAndWeigh, TemperedSMC
+from vibayes.samplers import DataAnnealedABC, DataAnnealedSMC, TemperedSMC
 from vibayes.samplers.likely import LikelihoodSampler
 from vibayes.samplers.shapes import Draws, Sampler, Snapshot
 from vibayes.sampling import sampled, stopwatch
@@ -49,8 +50,9 @@ def infer(
     Args:
         key: a whole number or a JAX random key; the same key gives the same result.
         problems: the candidates, all of the same record.
-        method: of inference; by default `FollowAndWeigh`, and `TemperedSMC` for structures whose inputs are random.
-            `DataAnnealedSMC` samples the posterior of the exact simulator along the record.
+        method: of inference. By default `DataAnnealedSMC` where inputs were measured, with the likelihood of simulated
+            trajectories; `DataAnnealedABC` where a problem has a distance of its own; `TemperedSMC` where inputs are
+            random, points of backbones were measured, or a problem names a filter or a solver.
         max_simulations: end the run after about so many, with what there is.
         max_seconds: likewise. It is looked at before every batch of simulations, so that there may be no draws yet.
         progress: show what happens on the terminal, or a function that is called with every level.
@@ -75,7 +77,7 @@ def infer(
         ...     vb.Problem(decay, record, {"rate": vb.Uniform(0.1, 2.0)}),
         ...     vb.Problem(line, record, {"slope": vb.Uniform(0.0, 1.0)}),
         ... ]
-        >>> posterior = vb.infer(0, problems, vb.FollowAndWeigh(particles=100, draws=500))
+        >>> posterior = vb.infer(0, problems, vb.DataAnnealedSMC(chains=50))
         >>> posterior.selected.name, 0.7 in posterior["decay"].interval("rate")
         ('decay', True)
     """
@@ -84,11 +86,11 @@ def infer(
     problems = _require_problems(problems)
     likely = any(problem.likely for problem in problems)
     if method is None:
-        method = TemperedSMC() if likely else FollowAndWeigh()
+        method = default_method(problems)
     if not isinstance(method, Sampler | LikelihoodSampler) or isinstance(method, type):
-        raise InvalidInput("infer.method", "a method of inference", repr(method), "try FollowAndWeigh()")
+        raise InvalidInput("infer.method", "a method of inference", repr(method), "try DataAnnealedSMC()")
     if isinstance(method, DataAnnealedSMC):
-        _require_trajectories(problems)
+        _require_trajectories(problems, method)
     elif likely and not isinstance(method, LikelihoodSampler):
         expected, remedy = "a method that works with a likelihood, for outputs have noise", "try TemperedSMC()"
         raise InvalidInput("infer.method", expected, type(method).__name__, remedy)
@@ -140,14 +142,25 @@ def _require_problems(problems: Any) -> tuple[Problem, ...]:
     return given
 
 
-def _require_trajectories(problems: Sequence[Problem]) -> None:
+def default_method(problems: Sequence[Problem]) -> Sampler | LikelihoodSampler:
+    """The method that fits what was measured and how it is compared."""
+    if any(_unsuited(problem) for problem in problems):
+        return TemperedSMC()
+    return DataAnnealedSMC() if all(isinstance(each.distance, NMSE) for each in problems) else DataAnnealedABC()
+
+
+def _unsuited(problem: Problem) -> str:
+    """Why a problem cannot be simulated along its record; nothing if it can."""
+    if problem.filter is not None:
+        return repr(problem.filter)
+    return "points of backbones" if problem.of_backbones else "random inputs" if problem.random else ""
+
+
+def _require_trajectories(problems: Sequence[Problem], method: DataAnnealedSMC) -> None:
     """Refuse problems that are not of a measured input and output, for a method that simulates."""
     for problem in problems:
-        unsuited = "points of backbones" if problem.of_backbones else "random inputs" if problem.random else ""
-        if problem.filter is not None:
-            unsuited = repr(problem.filter)
-        if unsuited:
-            expected = f"measured inputs, and no filter or solver, for DataAnnealedSMC (model {problem.name!r})"
+        if unsuited := _unsuited(problem):
+            expected = f"measured inputs, and no filter or solver, for {type(method).__name__} (model {problem.name!r})"
             raise InvalidInput("infer.method", expected, unsuited, "try TemperedSMC()")
 
 

@@ -46,7 +46,7 @@ class ProblemTarget:
 
     def __post_init__(self) -> None:
         if not self.problem.likely:
-            remedy = "give the noise of the outputs (Problem.noise), or use FollowAndWeigh()"
+            remedy = "give the noise of the outputs (Problem.noise), or use DataAnnealedSMC()"
             raise InvalidInput(f"Problem {self.name!r}", "a model with a likelihood", "none", remedy)
         self._filtering, self._steps, self._shares = self.problem.filtering(), 0, ()
         self._lost = False

@@ -73,7 +73,9 @@ def _data_of(read: Study) -> str:
 def _method_of(read: Study) -> str:
     if read.method is not None:
         return repr(read.method)
-    return "TemperedSMC by default" if any(each.likely for each in read.problems) else "FollowAndWeigh by default"
+    from vibayes.inference import default_method
+
+    return f"{type(default_method(read.problems)).__name__} by default"
 
 
 def _places(read: Study) -> list[Path]:

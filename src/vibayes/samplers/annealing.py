@@ -27,7 +27,7 @@ from typing import Protocol
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.samplers.diagnostics import ess_bulk, rhat_of_groups
+from vibayes.samplers.diagnostics import effective_bulk, rhat_of_groups
 from vibayes.samplers.embedded_proposal import Embedding, WithEmbedded
 from vibayes.samplers.ensemble_moves import KINDS, Ensemble, Shares, ensemble_of, equal_shares, propose, resampled
 from vibayes.samplers.kernels import Kernel, Step
@@ -40,7 +40,7 @@ _VISITED = 8000
 """States that proposals are fitted to."""
 _AGREE = 1.01
 """R-hat of the populations above which they have found different places."""
-_FORGOTTEN = 0.3
+_FORGOTTEN = 0.1
 """Correlation with where chains began, at the end of the record, above which their draws do not count yet."""
 _TRIES = 400
 """Draws of the prior per particle wanted, where constraints allow few."""
@@ -265,23 +265,24 @@ def draw(
 
     points = starts.reshape(-1, size)
     chains = chains_of(points, target.prefix_log_likelihoods(points, now.checkpoints), members)
-    spent, patience, worth = 0, plan.moves[1], 0.0
-    if nested is not None:  # starts of two origins must have mixed before anything is counted
-        chains.sweep(rng, plan.moves[1])
-        chains, spent = chains_of(*chains.last(), _shared(rng, chains, plan)), chains.sweeps
+    spent, patience, worth, begun = 0, plan.moves[1], 0.0, False
     while spent < most:
         chains.sweep(rng, plan.moves[1])
         spent += plan.moves[1]
         states = chains.states()
-        worth = float(np.min(ess_bulk(states)))
-        settled = chains.correlation() < _FORGOTTEN and not disagree(states)
-        if settled and worth >= effective:
-            break
-        slow = worth * (chains.sweeps + _SOON) < effective * chains.sweeps
-        if (slow or not settled) and chains.sweeps >= patience and spent < most:
+        apart = disagree(states)
+        if begun:
+            worth = float(np.min(effective_bulk(states)))
+            if worth >= effective and not apart:
+                break
+        # Chains have common ancestors: nothing counts until they have forgotten where they began.
+        forgotten = chains.correlation() < _FORGOTTEN
+        again = apart or worth * (chains.sweeps + _SOON) < effective * chains.sweeps if begun else not forgotten
+        if ((not begun and forgotten) or (again and chains.sweeps >= patience)) and spent < most:
             # Proposals from what all populations have found lead from mode to mode; each keeps its own chains. What was
             # drawn before is forgotten, after twice as many sweeps each time.
-            chains, patience = chains_of(*chains.last(), _shared(rng, chains, plan)), 2 * patience
+            patience = 2 * patience if again else patience
+            chains, begun = chains_of(*chains.last(), _shared(rng, chains, plan)), begun or forgotten
     return chains.population(now), chains.states(), worth
 
 

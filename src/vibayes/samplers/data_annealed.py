@@ -17,7 +17,7 @@ import numpy as np
 
 from vibayes.samplers.annealing import Annealable, Plan, Population, disagree, draw, from_prior, step
 from vibayes.samplers.bridge import Evidence, bridge
-from vibayes.samplers.diagnostics import ess_bulk
+from vibayes.samplers.diagnostics import effective_bulk
 from vibayes.samplers.embedded_proposal import Embedding
 from vibayes.samplers.kernels import Kernel, Power
 from vibayes.samplers.likely import Sample
@@ -280,7 +280,9 @@ class Race:
         best = self._tied(model)
         if best is None or best.error > _CERTAIN:
             some = np.unique(np.linspace(0, len(flat) - 1, min(_BRIDGED, len(flat))).astype(int))
-            effective = min(float(np.min(ess_bulk(flat.reshape(self.plan.populations, -1, target.size)))), len(some))
+            effective = min(
+                float(np.min(effective_bulk(flat.reshape(self.plan.populations, -1, target.size)))), len(some)
+            )
             # The prior of a bridge is that of all points, of which the constraints allow a share.
             found = bridge(self.rng, self._logs(model), flat[some], logs[some], effective)
             bridged = found._replace(log=found.log - target.log_prior_share)

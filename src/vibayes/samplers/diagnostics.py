@@ -16,6 +16,8 @@ from scipy.fft import next_fast_len
 from scipy.special import betaincinv, ndtri
 
 _GROUPS = 4
+_CHAINS, _LONG = 50, 64
+"""Chains that tell the variance of their means, and draws of each that tell their autocorrelations."""
 _MANY = 8
 """Chains, beyond which groups of them are compared."""
 
@@ -60,6 +62,41 @@ def ess_tail(values: np.ndarray) -> np.ndarray:
     return np.minimum(ess_quantile(values, 0.05), ess_quantile(values, 0.95))
 
 
+def effective_bulk(values: np.ndarray) -> np.ndarray:
+    """As `ess_bulk`, or from the means of chains where these are many and short.
+
+    Autocorrelations of a few draws cannot be summed; but independent chains tell the variance of their means.
+
+    Examples:
+        >>> steps = np.random.default_rng(0).normal(size=(500, 8))
+        >>> for i in range(1, 8):
+        ...     steps[:, i] = 0.5 * steps[:, i - 1] + np.sqrt(0.75) * steps[:, i]
+        >>> float(effective_bulk(steps[..., None])[0]) < 2200 < float(ess_bulk(steps[..., None])[0])
+        True
+    """
+    return _of_means(_scores(np.asarray(values, float))) if _short(values) else ess_bulk(values)
+
+
+def effective_tail(values: np.ndarray) -> np.ndarray:
+    """Likewise `ess_tail`."""
+    if not _short(values):
+        return ess_tail(values)
+    ends = (np.quantile(values, share, axis=(0, 1)) for share in (0.05, 0.95))
+    return np.minimum(*(_of_means((values <= end).astype(float)) for end in ends))
+
+
+def _short(values: np.ndarray) -> bool:
+    return values.shape[0] >= _CHAINS and values.shape[1] < _LONG
+
+
+def _of_means(values: np.ndarray) -> np.ndarray:
+    """Draws over the factor by which their correlation raises the variance of the means of chains."""
+    chains, draws = values.shape[:2]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        times = draws * np.var(values.mean(axis=1), axis=0, ddof=1) / np.var(values, axis=(0, 1))
+    return chains * draws / np.fmax(times, 1.0)
+
+
 def ess_mean(values: np.ndarray) -> np.ndarray:
     """Independent draws that would tell the mean as well."""
     return _effective(_split(values))
@@ -73,7 +110,7 @@ def ess_quantile(values: np.ndarray, share: float) -> np.ndarray:
 
 def mcse_mean(values: np.ndarray) -> np.ndarray:
     """Monte Carlo standard error of the mean."""
-    return np.std(values, axis=(0, 1), ddof=1) / np.sqrt(ess_mean(values))
+    return np.std(values, axis=(0, 1), ddof=1) / np.sqrt(_of_means(values) if _short(values) else ess_mean(values))
 
 
 def mcse_quantile(values: np.ndarray, share: float) -> np.ndarray:
@@ -100,7 +137,7 @@ def information_gain(points: np.ndarray) -> np.ndarray:
         >>> bool(np.all(abs(information_gain(points) - [0.0, 2.0 - 0.5 * (1 - 1 / 16) / np.log(2)]) < 0.1))
         True
     """
-    effective = np.clip(ess_bulk(points), 10, None)
+    effective = np.clip(effective_bulk(points), 10, None)
     flat = points.reshape(-1, points.shape[-1])
     gains = []
     for values, worth in zip(flat.T, np.atleast_1d(effective), strict=True):

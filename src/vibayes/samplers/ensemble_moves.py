@@ -7,7 +7,8 @@ With e₁, e₂ two members of the ensemble, a chain at z proposes
     independence:                             z' ~ q, a mixture fitted to the ensemble (`pieces`),
     Crank-Nicolson:                           z' near z, by a step that leaves a component of q invariant.
 
-The first two are symmetric in z and z', the last two are corrected by q(z)/q(z'). Differences in a random subset of the coordinates (Vrugt et al. 2009) are too.
+The first two are symmetric in z and z', as are differences in a random subset of the coordinates (Vrugt et al. 2009);
+the last two are corrected by q(z)/q(z').
 The ensemble is that of the SMC step before, so that it does not depend on the chains and every kernel leaves the target
 invariant. Local differences follow thin, curved ridges; independent proposals forget the start at once where the
 posterior is nearly Gaussian, and shorter steps in the coordinates of the mixture where it is not. The shares of the

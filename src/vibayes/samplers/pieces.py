@@ -75,10 +75,10 @@ class Pieces(NamedTuple):
     def walk(self, rng: np.random.Generator, points: np.ndarray, size: np.ndarray) -> np.ndarray:
         """Proposals near points, reversible with respect to q.
 
-        A component, N(y_k; 0, s_j² I), is drawn by its responsibility for the point, and y' = √(1 − β²) y + β s_j ξ is a
-        step of preconditioned Crank-Nicolson in its coordinates (Cotter et al. 2013; coordinates as in Parno & Marzouk
-        2018). Drawing by responsibility makes the step reversible with respect to the whole mixture. Of size β = 1, it
-        is an independent draw of the component.
+        A component, N(y_k; 0, s_j² I), is drawn by its responsibility for the point, and
+        y' = √(1 − β²) y + β s_j ξ is a step of preconditioned Crank-Nicolson in its coordinates (Cotter et al. 2013;
+        coordinates as in Parno & Marzouk 2018). Drawing by responsibility makes the step reversible with respect to the
+        whole mixture. Of size β = 1, it is an independent draw of the component.
 
         Args:
             rng: source of chance.

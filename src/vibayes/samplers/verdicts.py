@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vibayes.samplers.diagnostics import ess_bulk, ess_tail, grouped, information_gain, rhat
+from vibayes.samplers.diagnostics import effective_bulk, effective_tail, grouped, information_gain, rhat
 from vibayes.samplers.likely import Sample
 from vibayes.samplers.settings import ENOUGH_DRAWS
 
@@ -109,8 +109,8 @@ def judgeable(sample: Sample) -> bool:
 def _of_draws(sample: Sample, names: Sequence[str]) -> list[Verdict]:
     """On how many draws there are, and whether they agree."""
     said, points = [], grouped(sample.points)
-    apart, bulk = rhat(points), ess_bulk(sample.points)
-    few = np.fmin(bulk, ess_tail(sample.points))
+    apart, bulk = rhat(points), effective_bulk(sample.points)
+    few = np.fmin(bulk, effective_tail(sample.points))
     if np.any(bad := ~(apart <= max(_AGREE, np.sqrt(1.0 + _CHANCE / (points.shape[1] // 2))))):
         listing = _listing(names, bad, [f"R-hat {value:.2f}" for value in apart], -apart)
         what, remedy = "Chains", "give more draws; if there may be several modes, use TemperedSMC"

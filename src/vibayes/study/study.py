@@ -195,11 +195,11 @@ def _method(table: Any, around: Surroundings) -> Any:
 
 def _require_method_for(method: Any, problems: tuple[Problem, ...]) -> None:
     likely = [problem.likely for problem in problems]
-    if method is None:
+    if method is None or getattr(method, "sees", "") == "likelihood":
         return
     if any(likely) and not isinstance(method, LikelihoodSampler):
         expected, remedy = "a method that works with a likelihood, for models have noise", 'try type = "TemperedSMC"'
         raise InvalidInput("method.type", expected, repr(type(method).__name__), remedy)
     if isinstance(method, LikelihoodSampler) and not all(likely):
-        remedy = "give every model the noise of its outputs, or use FollowAndWeigh"
+        remedy = "give every model the noise of its outputs, or use DataAnnealedSMC"
         raise InvalidInput("method.type", "a method without likelihood", repr(type(method).__name__), remedy)

@@ -166,9 +166,9 @@ TEMPLATES: dict[str, Callable[[Guess], str]] = {
 def _without_likelihood(question: str, guess: Guess, priors: list[str], models: list[str]) -> str:
     return f"""\
 # {question}
-# Without a likelihood: simulations are compared with the record by their normalised mean square error.
+# Errors of the outputs are taken to be white noise of unknown size, which is integrated out.
 [method]
-type = "FollowAndWeigh"
+type = "DataAnnealedSMC"
 
 # [limits]
 # max_seconds = 3600
