@@ -124,6 +124,22 @@ def test_moments_are_those_of_the_kalman_filter_and_smoother(name, exact):
         np.testing.assert_allclose(ours / np.outer(scale, scale), covariances / np.outer(scale, scale), atol=atol)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("asked", "smoothed"), [({}, False), ({"smoothed": True}, True)], ids=["default", "on request"]
+)
+def test_estimates_are_filtered_by_default_and_smoothed_on_request(exact, asked, smoothed):
+    method = vb.KalmanFilter(start_displacement=START[0], start_velocity=START[1])
+    prepared = vb.filtering(structure(), record(), NOISE, method)
+    found = vb.estimate(prepared, {"k": STIFFNESS[0]}, [vb.Displacement("m3")], **asked)
+    _, filtered, covariances, (smooth, _) = exact[True]
+    scale = np.sqrt(covariances[:, 2, 2].max())
+    right, wrong = (smooth, filtered) if smoothed else (filtered, smooth)
+    np.testing.assert_allclose(found.mean[:, 0] / scale, right[:, 2] / scale, atol=1e-7)
+    assert np.abs(found.mean[:, 0] - wrong[:, 2]).max() > 0.1 * scale, "the two are told apart"
+    assert found.smoothed is smoothed
+
+
 def test_one_percent_less_process_noise_is_noticed(exact):
     A, B, H, P, _ = matrices()
     F, Q = discrete(A, B, 1.0 / RATE)

@@ -137,6 +137,42 @@ def test_a_fixed_step_is_judged_by_the_cycles_of_the_motion():
     assert list(run(per_cycle=0).status) == [fine] * 4
 
 
+# ---- memory under fixed steps ---------------------------------------------------------------------------------------
+
+FREQUENCIES, PHASES = np.linspace(0.3, 3.0, 40), np.random.default_rng(0).uniform(0.0, 6.28, 40)
+SWAY = np.sin(2 * np.pi * np.outer(np.arange(500) / 50.0, FREQUENCIES) + PHASES).sum(axis=1) / np.sqrt(20.0)
+SWAYING = vb.Sampled(SWAY, 50.0, vb.StraightLines())
+YIELDING = vb.Structure.single_dof(
+    1.0,
+    [
+        vb.Damper(0.3).between("ground", "mass"),
+        vb.BilinearHysteresis("k", "y", "a").between("ground", "mass", "slider"),
+    ],
+    sensors=[vb.Displacement("mass"), vb.HystereticEnergy("slider")],
+)
+LOOPS = {"k": np.array([40.0, 80.0]), "y": np.array([0.02, 0.002]), "a": np.array([0.2, 0.5])}
+
+
+@pytest.mark.slow
+def test_fixed_steps_over_yielding_keep_the_memory_of_the_slider():
+    run = lambda method: np.asarray(vb.simulate(YIELDING, SWAYING, LOOPS, method=method).outputs)  # noqa: E731
+    right, coarse, fine = run(vb.Exact()), run(vb.FixedStep(1)), run(vb.FixedStep(4))
+    errors = [np.std(each - right, axis=1) / np.std(right, axis=1) for each in (coarse, fine)]
+    # Displacement and absorbed energy, of two sets: of second and of first order in steps over a corner.
+    assert (errors[0] < [0.002, 0.02]).all() and (errors[1] < errors[0] / [8.0, 2.0]).all()
+
+
+@pytest.mark.slow
+def test_fixed_steps_unstable_in_a_memory_alone_end_in_a_status():
+    # At its limit the state decays at (β + γ)|v|, a thousand per second, and its force is a small part of the input.
+    stiff = single(vb.Damper(0.3), vb.Spring(8.0), vb.BoucWen(40.0, 500.0, 500.0))
+    run = lambda method: vb.simulate(stiff, SWAYING, method=method)  # noqa: E731
+    assert run(vb.FixedStep(2)).status == run(vb.FixedStep(4)).status == vb.Status.STEP_TOO_LONG
+    right, fine = run(vb.EventLocated(1e-9))["displacement of mass"], run(vb.FixedStep(16))
+    assert fine.status == vb.Status.SUCCESS
+    assert np.abs(fine["displacement of mass"] - right).max() < 1e-4 * np.abs(right).max()
+
+
 # ---- tables of events -----------------------------------------------------------------------------------------------
 
 

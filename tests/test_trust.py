@@ -1,15 +1,19 @@
 """Text in a study file runs no code but that of modules which the user has named."""
 
+import json
 import shutil
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import vibayes as vb
 from vibayes.cli.app import run
 from vibayes.errors import InvalidInput
+from vibayes.io.stored_results import read_results
 from vibayes.runs import RefusedRun, begin_run, identify_run, open_run
-from vibayes.study import Limits, read_study
+from vibayes.study import InvalidStudy, Limits, read_study
 
 sys.path.insert(0, str(Path(__file__).parent))
 from example_studies import laid_out
@@ -144,6 +148,104 @@ def test_a_run_folder_of_somebody_else_runs_no_code(folder, capsys, monkeypatch)
         assert "--trust trap" in capsys.readouterr().err
         assert not (folder / "sprung").exists()
     assert open_run(made.folder, trust=["trap"]).study.problems
+
+
+MODELS = f"{TRAP}def other(k):\n    return [2.0 * k] * 60\n"
+TWO = """method = { type = "ABCRejection", threshold = 1000.0, particles = 25 }
+[data]
+file = "simulator.csv"
+output = "angle"
+time = "time"
+[priors]
+k = { type = "Uniform", low = 0.0, high = 1.0 }
+[[model]]
+name = "one"
+simulator = "trap:model"
+[[model]]
+name = "two"
+simulator = "trap:other"
+"""
+
+
+@pytest.fixture(scope="module")
+def stranger(tmp_path_factory):
+    """A run that is done, in a folder of somebody else; its posterior as the run gave it."""
+    folder = laid_out(tmp_path_factory.mktemp("stranger"))
+    (folder / "trap.py").write_text(MODELS)
+    (folder / "two.toml").write_text(TWO)
+    made = begin_run(read_study(folder / "two.toml", trust=["trap"]), folder / "run")
+    identify_run(made)
+    posterior = made.posterior()
+    (folder / "sprung").unlink()
+    return made.folder, posterior
+
+
+@pytest.fixture
+def untrusting(tmp_path, monkeypatch):
+    monkeypatch.setenv("VIBAYES_CONFIG", str(tmp_path / "config.toml"))
+    monkeypatch.chdir(tmp_path)
+
+
+COMMANDS = {"report": ["report"], "predict": ["predict"], "compare": ["compare", "--no-figures"]}
+
+
+def shown_of(command, folder, *more):
+    """Exit code of a command on a run folder; `compare` compares it with a copy of itself."""
+    others = []
+    if command == "compare":
+        others = [str(shutil.copytree(folder, folder.parent / "copy", dirs_exist_ok=True))]
+    return run([*COMMANDS[command], str(folder), *others, *more])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_results_of_a_run_with_untrusted_code_are_shown_from_its_posterior(stranger, untrusting, capsys, command):
+    folder, posterior = stranger
+    assert shown_of(command, folder) == 2
+    printed = capsys.readouterr()
+    for model in posterior:
+        assert f"{model.name}" in printed.out and f"{model.probability:.3f}" in printed.out
+        assert f"{model.mean()['k']:.5g}" in printed.out
+    assert "no code was imported" in printed.err and "--trust trap" in printed.err
+    assert not (folder.parent / "sprung").exists()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_json_of_a_run_with_untrusted_code_has_its_results_and_says_what_is_missing(
+    stranger, untrusting, capsys, command
+):
+    folder, posterior = stranger
+    assert shown_of(command, folder, "--json") == 2
+    found = json.loads(capsys.readouterr().out)
+    assert found["untrusted"] == ["trap"] and f"vibayes {command} {folder}" in found["missing"]
+    models = found["runs"]["run"]["models"] if command == "compare" else found["models"]
+    assert [each["name"] for each in models] == ["one", "two"]
+    for told, model in zip(models, posterior, strict=True):
+        k = told["parameters"]["k"]
+        assert told["probability"] == model.probability
+        assert k["mean"] == model.mean()["k"] and (k["low"], k["high"]) == model.interval("k")
+    assert not (folder.parent / "sprung").exists()
+
+
+def test_no_page_of_untrusted_code_is_written(stranger, untrusting):
+    folder, _ = stranger
+    before = sorted(path.name for path in folder.iterdir())
+    assert run(["report", str(folder)]) == 2
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(("top", "modules"), [("", ("trap",)), ("seed = -1", ())])
+def test_a_study_lacks_trust_alone_where_it_has_no_other_mistake(folder, top, modules):
+    (folder / "trap.py").write_text(TRAP)
+    with pytest.raises(InvalidStudy) as refused:
+        read_study(study(folder, 'simulator = "trap:model"', top))
+    assert refused.value.untrusted == modules
+
+
+def test_names_in_a_posterior_of_somebody_else_cannot_control_the_terminal(tmp_path):
+    record = vb.Record.from_arrays(rate=10.0, output={"x": np.arange(20.0)})
+    problem = vb.Problem(lambda k: k * np.arange(20.0), record, {"k": vb.Uniform(0.0, 3.0)}, "line\x1b[2J")
+    vb.write_posterior(vb.infer(0, problem, vb.ABCRejection(particles=20, threshold=10.0)), tmp_path / "run.nc")
+    assert "\x1b" not in read_results(tmp_path / "run.nc").summary()
 
 
 @pytest.mark.parametrize("name", ["log.txt", "journal.bin", "posterior.nc", "run.json", "study.toml", "report.html"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from vibayes.errors import InvalidInput
+from vibayes.precision import require_double_precision
 
 
 class _Process:
@@ -17,23 +18,25 @@ class _Process:
     forked = False
 
 
-def require_unforked(where: str) -> None:
-    """Refuse to compute where it would never end.
+def require_usable_jax(where: str) -> None:
+    """Refuse to compute where it would never end, or would be in single precision: the check at the door of every verb.
 
     Args:
         where: the function that was called, for the message.
 
     Raises:
-        InvalidInput: this process was forked from one in which JAX had computed already.
+        InvalidInput: this process was forked from one in which JAX had computed already, or other code has switched JAX
+            to single precision.
 
     Examples:
-        >>> require_unforked("simulate")
+        >>> require_usable_jax("simulate")
     """
     if _Process.forked:
         expected = "a process of its own"
         got = "one forked from a process that had used JAX, in which this would wait for ever"
         remedy = 'start it by "spawn": multiprocessing.get_context("spawn"), or ProcessPoolExecutor(mp_context=...)'
         raise InvalidInput(where, expected, got, remedy)
+    require_double_precision(where)
 
 
 def notice_forks() -> None:

@@ -17,11 +17,10 @@ from vibayes.candidates import ProblemCandidate
 from vibayes.distance import NMSE
 from vibayes.errors import InvalidInput
 from vibayes.fingerprint import fingerprint
-from vibayes.forking import require_unforked
+from vibayes.forking import require_usable_jax
 from vibayes.journal import Journal, Recall, always_computed
 from vibayes.likelihood import DistanceTarget, PrefixTarget, TrajectoryTarget
 from vibayes.posterior import Level, ModelPosterior, Posterior
-from vibayes.precision import require_double_precision
 from vibayes.problem import Problem
 from vibayes.progress import Progress, watched
 from vibayes.samplers import DataAnnealedABC, DataAnnealedSMC, TemperedSMC
@@ -81,8 +80,7 @@ def infer(
         >>> posterior.selected.name, 0.7 in posterior["decay"].interval("rate")
         ('decay', True)
     """
-    require_unforked("infer")
-    require_double_precision("infer")
+    require_usable_jax("infer")
     problems = _require_problems(problems)
     likely = any(problem.likely for problem in problems)
     if method is None:

@@ -15,11 +15,10 @@ from vibayes.errors import InvalidInput
 from vibayes.excitation import Sampled
 from vibayes.excitation.concrete import as_key
 from vibayes.excitation.sampled import Realisation
-from vibayes.forking import require_unforked
+from vibayes.forking import require_usable_jax
 from vibayes.interval import PROB, tails
 from vibayes.judging import outputs_of_function
 from vibayes.posterior import ModelPosterior, Posterior
-from vibayes.precision import require_double_precision
 from vibayes.problem import Problem
 from vibayes.record import Record
 from vibayes.simulation import realise, simulate
@@ -126,8 +125,7 @@ def predict(
         >>> prediction.outputs.shape, prediction.nmse < 1.0
         ((50, 40, 1), True)
     """
-    require_unforked("predict")
-    require_double_precision("predict")
+    require_usable_jax("predict")
     model = _require_model(posterior)
     if not (isinstance(draws, int) and draws > 0):
         raise InvalidInput("predict.draws", "a positive whole number", repr(draws), "leave it out for 200")

@@ -12,7 +12,7 @@ import numpy as np
 
 from vibayes.candidates import Count
 from vibayes.errors import InvalidInput
-from vibayes.forking import require_unforked
+from vibayes.forking import require_usable_jax
 from vibayes.inference import listener
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.record import Record
@@ -50,7 +50,7 @@ def update(posterior: Posterior, more: Record, *, progress: bool | Callable[[Lev
         >>> vb.update(posterior, rest).selected.problem.record.samples
         60
     """
-    require_unforked("update")
+    require_usable_jax("update")
     elapsed = stopwatch()
     models = [_require_stream(model) for model in posterior.models]
     targets, runs = [], []

@@ -18,7 +18,7 @@ import numpy as np
 from vibayes.backbone.form import NormalForm
 from vibayes.compilation import compiled_soon
 from vibayes.errors import InvalidInput
-from vibayes.forking import require_unforked
+from vibayes.forking import require_usable_jax
 from vibayes.naming import quoted
 
 Array = Any
@@ -69,7 +69,7 @@ def backbone_curve(
         >>> (curve.frequency**2 - 1.0).round(9).tolist()  # 3/4 U²
         [0.0075, 0.03, 0.12]
     """
-    require_unforked("backbone_curve")
+    require_usable_jax("backbone_curve")
     if form.damped:
         raise InvalidInput("backbone_curve.form", "one without damping", "damped=True", "leave the damping out")
     subset = form.subset

@@ -27,10 +27,13 @@ def compare(
 
     Evidence can be compared between runs of the same data, by methods with a likelihood or with the same threshold.
 
+    Where code of a study is not trusted, stored results are put side by side, without figures and without probabilities
+    over all runs.
+
     Example: vibayes compare linear-run trilinear-run --out comparison
     """
+    from vibayes.cli.untrusted import UntrustedRuns, open_trusted
     from vibayes.errors import InvalidInput
-    from vibayes.runs import open_run
 
     targets = {name: out / f"{name}.png" for name in ("parameters", "predictions")}
     if len(runs) < 2:
@@ -41,7 +44,11 @@ def compare(
         if figures and path.exists() and not force:
             raise InvalidInput("vibayes compare", "a new file", f"'{path}'", "add --force to replace it, or use --out")
     speech = Speech(quiet, json)
-    opened = {label: open_run(folder, trust=trust or (), data=data) for label, folder in labels(runs).items()}
+    try:
+        opened = open_trusted(labels(runs), trust, data)
+    except UntrustedRuns as untrusted:
+        _show_stored(untrusted, runs, speech)
+        raise
     posteriors = {label: each.posterior() for label, each in opened.items()}
     incomplete = {label: each.incomplete for label, each in opened.items() if each.incomplete}
     for label, why in incomplete.items():
@@ -55,6 +62,17 @@ def compare(
     written = _figures(posteriors, targets, draws, out, speech) if figures else {}
     numbers = _numbers(posteriors, shares)
     speech.result({"runs": numbers, "hindrance": hindrance, "figures": written, "incomplete": incomplete})
+
+
+def _show_stored(untrusted: Any, runs: list[Path], speech: Speech) -> None:
+    """Stored results side by side, and what is missing."""
+    results = untrusted.results(speech)
+    for line in table(results, None) if results else ():
+        speech.say(line)
+    what = "Probabilities of the models of all runs, regions visited and figures need"
+    sentence = untrusted.missing(what, f"vibayes compare {' '.join(map(str, runs))}", results)
+    speech.warn(sentence)
+    speech.result({"runs": _numbers(results, None), "missing": sentence, "untrusted": list(untrusted.modules)})
 
 
 def labels(folders: list[Path]) -> dict[str, Path]:

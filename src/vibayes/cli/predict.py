@@ -44,12 +44,14 @@ def predict(
     The input must be as the data of the study were after its conditioning: the same channels, in units that can be
     converted. The file that is written has the mean and both edges of the band of every output.
 
+    Where code of the study is not trusted, nothing is predicted: its stored results are printed.
+
     Example: vibayes predict test07-run storm.csv --input force --rate 200
     """
+    from vibayes.cli.untrusted import UntrustedRuns, open_trusted, show_stored
     from vibayes.errors import InvalidInput
     from vibayes.io import write_record
     from vibayes.prediction import predict as predicted
-    from vibayes.runs import open_run
     from vibayes.runs.checksums import keep_checksums
 
     target = run / f"prediction-{'data' if file is None else file.stem}.csv" if out is None else out
@@ -58,7 +60,12 @@ def predict(
         if path.exists() and not force:
             raise InvalidInput("vibayes predict", "a new file", f"'{path}'", "add --force to replace it, or use --out")
     speech = Speech(quiet, json)
-    opened = open_run(run, trust=trust or (), data=data)
+    try:
+        opened = open_trusted({run.name: run}, trust, data)[run.name]
+    except UntrustedRuns as untrusted:
+        again = f"vibayes predict {run}{'' if file is None else f' {file}'}"
+        show_stored(untrusted, speech, "A prediction needs", again, {"record": None, "figure": None})
+        raise
     posterior = opened.posterior()
     if opened.incomplete:
         speech.warn(opened.incomplete)

@@ -25,15 +25,22 @@ def report(
 ) -> None:
     """Write what a run has found as one HTML file that opens without a network.
 
+    Where code of the study is not trusted, no page is written: its stored results are printed.
+
     Example: vibayes report test07-run --figures
     """
+    from vibayes.cli.untrusted import UntrustedRuns, open_trusted, show_stored
     from vibayes.io.files import require_replaceable
-    from vibayes.runs import open_run, report_run
+    from vibayes.runs import report_run
 
     speech = Speech(quiet, json)
     drawn = (run / "figures").glob("*") if figures else ()
     require_replaceable("vibayes report", run / "report.html" if output is None else output, *drawn, force=force)
-    opened = open_run(run, trust=trust or (), data=data)
+    try:
+        opened = open_trusted({run.name: run}, trust, data)[run.name]
+    except UntrustedRuns as untrusted:
+        show_stored(untrusted, speech, "A page needs", f"vibayes report {run}", {"report": None})
+        raise
     written = report_run(opened, output, title=title, figures=figures)
     if opened.incomplete:
         speech.warn(opened.incomplete)

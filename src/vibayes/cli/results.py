@@ -10,6 +10,7 @@ from vibayes.cli.speech import Speech
 from vibayes.errors import InvalidInput
 from vibayes.interval import PROB
 from vibayes.io.files import require_replaceable
+from vibayes.io.stored_results import StoredModel, StoredPosterior
 from vibayes.posterior import ModelPosterior, Posterior
 from vibayes.runs import Run, report_run
 from vibayes.visits import Numbers
@@ -41,7 +42,7 @@ def _is_of_the_user(path: Path) -> bool:
     return False
 
 
-def results_of(posterior: Posterior) -> dict[str, Any]:
+def results_of(posterior: Posterior | StoredPosterior) -> dict[str, Any]:
     """A posterior in numbers that JSON can hold; None for what is not known."""
     return {
         "models": [model_of(model) for model in posterior.models],
@@ -53,7 +54,7 @@ def results_of(posterior: Posterior) -> dict[str, Any]:
     }
 
 
-def model_of(model: ModelPosterior) -> dict[str, Any]:
+def model_of(model: ModelPosterior | StoredModel) -> dict[str, Any]:
     """One model likewise."""
     parameters = {}
     if len(model.weights):

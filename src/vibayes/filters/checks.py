@@ -10,7 +10,7 @@ import numpy as np
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Hold, StraightLines, ZeroOrderHold
 from vibayes.filters.method import Filter, KalmanFilter, UnscentedFilter
-from vibayes.forking import require_unforked
+from vibayes.forking import require_usable_jax
 from vibayes.naming import quoted
 from vibayes.record import Record
 from vibayes.structure.inputs import Force
@@ -77,7 +77,7 @@ def _refuse_white_readings(structure: Structure, number: int) -> None:
 
 def check_channels(structure: Structure, record: Record) -> None:
     """One output per sensor, one input per input that is not a process."""
-    require_unforked("likelihood")
+    require_usable_jax("likelihood")
     measured = structure.processes.count(None)
     pairs = (("outputs", len(structure.sensors), "sensors"), ("inputs", measured, "inputs without a process"))
     for (what, wanted, why), values in zip(pairs, (record.output, record.input), strict=True):

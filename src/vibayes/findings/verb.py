@@ -8,7 +8,7 @@ from vibayes.errors import InvalidInput
 from vibayes.findings import comparison, coverage, draws, learning, reach, regions, run, whiteness
 from vibayes.findings.finding import Finding
 from vibayes.findings.residuals import Residuals, residuals_of
-from vibayes.forking import require_unforked
+from vibayes.forking import require_usable_jax
 from vibayes.posterior import ModelPosterior, Posterior
 from vibayes.prediction import Prediction, predict
 
@@ -51,7 +51,7 @@ def diagnose(
         >>> print(vb.diagnose(posterior)[0].sentence.split(":")[0])
         The record says nothing of unused
     """
-    require_unforked("diagnose")
+    require_usable_jax("diagnose")
     if not isinstance(posterior, Posterior):
         got = type(posterior).__name__
         raise InvalidInput("diagnose.posterior", "a Posterior", got, "give what infer returns")

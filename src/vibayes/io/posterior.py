@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import json
 import warnings
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from vibayes.io.stored_names import stored_name
 from vibayes.posterior import Level, Posterior
 from vibayes.problem import Problem
 
+Made = TypeVar("Made")
 _FORMAT = 2
 """Since 2 names are escaped, and the file ends with a checksum."""
 
@@ -88,21 +89,51 @@ def read_posterior(path: PathLike, problems: Problem | Sequence[Problem]) -> Pos
     Warns:
         UserWarning: the file is from a version that wrote no checksums, so that nothing tells whether it is whole.
     """
+    posed = {each.name: each for each in ([problems] if isinstance(problems, Problem) else problems)}
+    return read_stored(path, lambda stored: _posterior(stored, posed))
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Content of a file of `write_posterior`, in memory.
+
+    Attributes:
+        root: attributes of the file.
+        groups: those of ArviZ for every model, by its name, in the order the models were posed.
+    """
+
+    root: dict[str, Any]
+    groups: dict[str, dict[str, Any]]
+
+
+def read_stored(path: PathLike, make: Callable[[Stored], Made]) -> Made:
+    """What `make` gives of the content of a file, which is checked as `read_posterior` says.
+
+    Args:
+        path: the file.
+        make: may fail in whatever way on content that nobody meant.
+
+    Raises:
+        InvalidInput: the file is none of ours, is damaged or was changed, or is from a later version.
+    """
     package("xarray", "read_posterior")
     package("h5netcdf", "read_posterior")
     file = existing_file("read_posterior", path)
-    posed = {each.name: each for each in ([problems] if isinstance(problems, Problem) else problems)}
     try:
         content = file.read_bytes()
-        if is_whole(content) is False:
+        whole = is_whole(content)
+        if whole is False:
             raise _damaged(file, "one that was damaged or changed")
         require_own(f"read_posterior('{file.name}')", items_of(f"read_posterior('{file.name}')", file))
-        return _posterior(*_groups(content), posed, file, is_whole(content) is None)
+        found = make(_stored(*_groups(content), file, unchecked=whole is None))
     except InvalidInput:
         raise
     except Exception as trouble:  # a library may raise anything on bytes that nobody meant
         got = f"'{file}', which cannot be read: {type(trouble).__name__}: {trouble}"
         raise InvalidInput("read_posterior", "a file of write_posterior", got, _REMEDY) from None
+    if whole is None:
+        warnings.warn(f"'{file}' has no checksum, so nobody can tell whether it is whole: write it anew", stacklevel=3)
+    return found
 
 
 _REMEDY = "restore it from a copy; that of a run is rebuilt by `vibayes resume`"
@@ -126,9 +157,7 @@ def _groups(content: bytes) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
             return dict(opened.attrs), found
 
 
-def _posterior(
-    root: dict[str, Any], groups: dict[str, dict[str, Any]], posed: dict[str, Problem], file: Path, unchecked: bool
-) -> Posterior:
+def _stored(root: dict[str, Any], groups: dict[str, dict[str, Any]], file: Path, unchecked: bool) -> Stored:
     version = root.get("vibayes_posterior")
     if version is None:
         got, remedy = f"'{file}', another netCDF file", "use arviz.from_netcdf and from_arviz for it"
@@ -141,17 +170,19 @@ def _posterior(
     names = json.loads(root["models"])
     if not isinstance(names, list) or not names:
         raise ValueError("no models")
-    if missing := [name for name in names if name not in posed]:
+    return Stored(root, {name: groups[group(name)] for name in names})
+
+
+def _posterior(stored: Stored, posed: dict[str, Problem]) -> Posterior:
+    root = stored.root
+    if missing := [name for name in stored.groups if name not in posed]:
         got = ", ".join(map(repr, posed)) or "none"
         raise InvalidInput("read_posterior.problems", f"the problem {missing[0]!r}", got, "give all that were posed")
-    models = tuple(_model(groups[group(name)], posed[name]) for name in names)
+    models = tuple(_model(groups, posed[name]) for name, groups in stored.groups.items())
     trace = tuple(_level(each) for each in json.loads(root["trace"]))
     notes = tuple(json.loads(root["notes"]))
     white_noise = int(root.get("white_noise", 0))
-    found = Posterior(models, float(root["threshold"]), trace, float(root["seconds"]), notes, white_noise)
-    if unchecked:
-        warnings.warn(f"'{file}' has no checksum, so nobody can tell whether it is whole: write it anew", stacklevel=3)
-    return found
+    return Posterior(models, float(root["threshold"]), trace, float(root["seconds"]), notes, white_noise)
 
 
 def _model(groups: dict[str, Any], problem: Problem) -> Any:

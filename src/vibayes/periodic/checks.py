@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.forking import require_unforked
+from vibayes.forking import require_usable_jax
 from vibayes.naming import quoted
 from vibayes.periodic.harmonic_balance import HarmonicBalance
 from vibayes.periodic.method import PeriodicMethod
@@ -23,7 +23,7 @@ Forcing = Mapping[str, complex | Sequence[complex]]
 
 def check_structure(structure: Any, where: str, conservative: bool = False) -> Structure:
     """A structure whose laws can be followed over a period, held by the ground, without random inputs."""
-    require_unforked(where)
+    require_usable_jax(where)
     if not isinstance(structure, Structure):
         raise InvalidInput(f"{where}.structure", "a Structure", shown(structure), "make one")
     for number, process in enumerate(structure.processes):

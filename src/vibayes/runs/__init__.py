@@ -4,5 +4,6 @@ from vibayes.runs.folder import Run, begin_run, open_run
 from vibayes.runs.identify import identify_run
 from vibayes.runs.refusal import RefusedRun
 from vibayes.runs.report import report_run
+from vibayes.runs.stored import StoredRun
 
-__all__ = ["RefusedRun", "Run", "begin_run", "identify_run", "open_run", "report_run"]
+__all__ = ["RefusedRun", "Run", "StoredRun", "begin_run", "identify_run", "open_run", "report_run"]

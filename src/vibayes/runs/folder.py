@@ -24,7 +24,6 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from vibayes.environment import changes, environment
-from vibayes.errors import InvalidInput
 from vibayes.fingerprint import fingerprint_of_file, fingerprints_of_code
 from vibayes.io.files import PathLike, write_whole
 from vibayes.io.posterior import read_posterior
@@ -33,15 +32,16 @@ from vibayes.runs.checksums import CHECKSUMS, changed_files
 from vibayes.runs.data_files import folder_of_study, found_data
 from vibayes.runs.details import COPY, NAME, Details, details_to_restore, now, read_details, unwritable, write_details
 from vibayes.runs.refusal import LostPosterior, RefusedRun
+from vibayes.runs.stored import JOURNAL, POSTERIOR, StoredRun
 from vibayes.study import read_study
 
-STUDY, JOURNAL, POSTERIOR, LOG, FIGURES = "study.toml", "journal.bin", "posterior.nc", "log.txt", "figures"
+STUDY, LOG, FIGURES = "study.toml", "log.txt", "figures"
 _LOCK = ".lock"
 _WRITTEN = (STUDY, NAME, COPY, JOURNAL, POSTERIOR, LOG, CHECKSUMS, FIGURES, "report.html")
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(StoredRun):
     """A run folder, with the study that is in it.
 
     Attributes:
@@ -50,24 +50,8 @@ class Run:
         notes: what a person should know before it is resumed, as versions that have changed.
     """
 
-    folder: Path
     study: Any
     notes: tuple[str, ...] = ()
-
-    @property
-    def details(self) -> Details:
-        """What the folder says of itself now."""
-        return read_details(self.folder)
-
-    @property
-    def state(self) -> str:
-        """One of begun, interrupted, failed and done."""
-        return self.details.state
-
-    @property
-    def name(self) -> str:
-        """Of the folder."""
-        return self.folder.name
 
     @property
     def lost(self) -> str:
@@ -78,45 +62,13 @@ class Run:
             return trouble.got
         return ""
 
-    @property
-    def incomplete(self) -> str:
-        """Why the posterior is not the result of the whole run, in words; empty where it is."""
-        details, posterior, journal = self.details, self.folder / POSTERIOR, self.folder / JOURNAL
-        if not posterior.is_file() or (details.state == "done" and not details.message):
-            return ""
-        went_on = journal.is_file() and journal.stat().st_mtime > posterior.stat().st_mtime
-        older = ", and more was computed since" if went_on and details.state != "done" else ""
-        why = {
-            "begun": "it was killed, or still runs",
-            "interrupted": "it was interrupted",
-            "failed": f"it failed ({details.message})",
-            "done": f"it {details.message.partition(':')[0]}",
-        }[details.state]
-        more = " --max-seconds ..." if details.state == "done" else ""
-        shown = "this is what there was when a part of it ended"
-        return f"The run is not complete, for {why}: {shown}{older}. Go on with: vibayes resume {self.folder}{more}"
-
     def posterior(self) -> Posterior:
         """The result; of a run that was interrupted, what there was.
 
         Raises:
             LostPosterior: there is none, or it is damaged or another than the run has written.
         """
-        path, details = self.folder / POSTERIOR, self.details
-        where, remedy = f"the run '{self.folder}'", f"resume it: vibayes resume {self.folder}"
-        if not path.is_file():
-            raise LostPosterior(where, "a posterior", f"none; the run is {details.state}", remedy)
-        try:
-            if details.posterior and fingerprint_of_file(path) != details.posterior:
-                got = "one that is damaged, or another than the run has written"
-                raise LostPosterior(where, "its posterior", got, f"have it rebuilt: vibayes resume {self.folder}")
-            return read_posterior(path, self.study.problems)
-        except OSError as trouble:
-            raise RefusedRun(where, f"a {POSTERIOR} that can be read", str(trouble.strerror), "check it") from None
-        except InvalidInput as trouble:
-            if details.posterior:  # as the run has written it: something else is wrong
-                raise
-            raise LostPosterior(where, "a whole posterior", trouble.got, remedy) from None
+        return self.read(lambda path: read_posterior(path, self.study.problems))
 
 
 def begin_run(study: Any, folder: PathLike | None = None) -> Run:

@@ -14,7 +14,7 @@ from vibayes.compilation import compiled_soon
 from vibayes.errors import InvalidInput
 from vibayes.excitation import Analytic, Sampled
 from vibayes.excitation.concrete import require_count
-from vibayes.forking import require_unforked
+from vibayes.forking import require_usable_jax
 from vibayes.naming import quoted
 from vibayes.record import Record
 from vibayes.simulation.exact import Exact
@@ -32,7 +32,7 @@ _STABLE_RADIUS = 2.6
 
 def check_structure(structure: Any) -> None:
     """Refuse what is not a structure."""
-    require_unforked("simulate")
+    require_usable_jax("simulate")
     if not isinstance(structure, Structure):
         raise InvalidInput(
             "simulate.structure", "a Structure", shown(structure), "make one, as Structure.single_dof(...)"

@@ -13,7 +13,7 @@ from vibayes.compilation import compiled_soon
 from vibayes.simulation.lanes import Clock
 from vibayes.simulation.method import Slip
 from vibayes.simulation.run import Recording, batch_axes, compiled, sensor_row, without
-from vibayes.simulation.runge_kutta import FixedStep, runge_kutta_4, slip_of
+from vibayes.simulation.runge_kutta import FixedStep, slip_of, step_over_events
 from vibayes.simulation.status import Status
 from vibayes.simulation.vectors import hold, spread
 from vibayes.structure.structure import Structure
@@ -42,7 +42,7 @@ def march_lanes(
             return hold(system.flow(spread(y), None, now), system.spread)
 
         start = hold(state, system.spread)
-        end, stages = runge_kutta_4(flow, start, jnp.asarray(length))
+        end, stages = step_over_events(system, flow, start, jnp.asarray(length))
         return spread(end), slip_of(system, start, stages, jnp.asarray(length))
 
     def sample(carry, first_piece):

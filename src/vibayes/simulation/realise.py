@@ -13,7 +13,7 @@ from vibayes.errors import InvalidInput
 from vibayes.excitation import StraightLines, ZeroOrderHold
 from vibayes.excitation.concrete import as_key, require_count, require_positive
 from vibayes.excitation.sampled import Realisation
-from vibayes.forking import require_unforked
+from vibayes.forking import require_usable_jax
 from vibayes.simulation.settling import require_settling
 from vibayes.structure.processes import Process
 from vibayes.structure.structure import Structure
@@ -63,7 +63,7 @@ def realise(
         >>> ground.values.shape, response.shape
         ((401, 1), (101, 3))
     """
-    require_unforked("realise")
+    require_usable_jax("realise")
     if not (isinstance(structure, Structure) and any(p is not None for p in structure.processes)):
         raise InvalidInput("realise.structure", "a structure with random inputs", "none", "see Structure.driven_by")
     require_positive("realise.rate", rate, "give samples per second")

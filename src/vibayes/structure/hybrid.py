@@ -16,7 +16,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 
-from vibayes.structure.element import Element, Local, Scalar
+from vibayes.structure.element import UNBOUNDED, Element, Local, Scalar
 
 State = tuple[Scalar, ...]
 Modes = tuple[Scalar, ...]
@@ -184,6 +184,11 @@ class HybridSystem(eqx.Module):
         velocity = list(state[self.masses : 2 * self.masses])
         self._react(velocity, list(self.locals(state, modes)))
         return (*state[: self.masses], *velocity, *state[2 * self.masses :])
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether an internal state has bounds."""
+        return any(pair is not UNBOUNDED for element in self.elements for pair in element.bounds())
 
     def bounded(self, state: State) -> State:
         """The state with all internal states within their bounds."""

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.forking import require_unforked
-from vibayes.precision import require_double_precision
+from vibayes.forking import require_usable_jax
 from vibayes.structure.element import Element, Local, parameter_names
 
 
@@ -30,8 +29,7 @@ def static_force(element: Element, deformation: Any = 0.0, velocity: Any = 0.0) 
         >>> vb.static_force(vb.Spring(2.0), deformation=[1.0, 2.0]).tolist()
         [2.0, 4.0]
     """
-    require_unforked("static_force")
-    require_double_precision("static_force")
+    require_usable_jax("static_force")
     if parameter_names(element):
         raise InvalidInput(
             "static_force", "known parameters", f"unknowns {list(parameter_names(element))}", "bind them to values"

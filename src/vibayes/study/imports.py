@@ -14,7 +14,7 @@ from typing import Any
 
 from vibayes.errors import InvalidInput
 from vibayes.naming import nearest
-from vibayes.study.mistakes import Deferred
+from vibayes.study.mistakes import Deferred, UntrustedModule
 from vibayes.study.trust import Trust, remedy_for
 
 
@@ -29,7 +29,8 @@ def imported(where: str, name: str, folder: Path, trust: Trust, now: bool = True
         now: whether to import; if not, only the name and the trust in it are checked.
 
     Raises:
-        InvalidInput: the module is not trusted, cannot be imported, or has no such name.
+        UntrustedModule: the module is not trusted.
+        InvalidInput: it cannot be imported, or has no such name.
         Deferred: all is well as far as can be told without importing.
 
     Examples:
@@ -38,8 +39,8 @@ def imported(where: str, name: str, folder: Path, trust: Trust, now: bool = True
         >>> imported("simulator", "os:system", Path(), Trust())
         Traceback (most recent call last):
         ...
-        vibayes.errors.InvalidInput: simulator: expected a name of vibayes, or code that you trust,
-        got 'os:system', of the installed module os; if you know its code, add --trust os (in Python
+        vibayes.study.mistakes.UntrustedModule: simulator: expected a name of vibayes, or code that you
+        trust, got 'os:system', of the installed module os; if you know its code, add --trust os (in Python
         trust=['os']), or list it in your configuration.
     """
     module_name, _, attribute = name.partition(":")
@@ -52,7 +53,7 @@ def imported(where: str, name: str, folder: Path, trust: Trust, now: bool = True
     if not trust.covers(module_name, file):
         whose = f"the installed module {module_name}" if file is None else f"{beside.name} beside the study"
         expected = "a name of vibayes, or code that you trust"
-        raise InvalidInput(where, expected, f"{name!r}, of {whose}", remedy_for(module_name))
+        raise UntrustedModule(where, expected, f"{name!r}, of {whose}", remedy_for(module_name), module_name)
     if not now:
         raise Deferred(where, "an imported module", repr(name), "import it")
     try:

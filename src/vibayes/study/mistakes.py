@@ -36,6 +36,13 @@ class InvalidStudy(InvalidInput):
             lines = [f"{path.name}: {len(self.mistakes)} mistakes", *(f"  {each}" for each in self.mistakes)]
             self.args = ("\n".join(lines),)
 
+    @property
+    def untrusted(self) -> tuple[str, ...]:
+        """Modules to trust, where nothing but trust is missing; empty where something else is wrong as well."""
+        if not all(isinstance(each, UntrustedModule) for each in self.mistakes):
+            return ()
+        return tuple(dict.fromkeys(each.module for each in self.mistakes if isinstance(each, UntrustedModule)))
+
 
 class Mistakes:
     """Collects what is wrong in independent parts of a file, so that one reading shows it all.
@@ -81,6 +88,22 @@ class SeveralMistakes(InvalidInput):
         self.mistakes = tuple(mistakes)
 
 
+class UntrustedModule(InvalidInput):
+    """A study names code of a module that the user has not trusted.
+
+    Attributes:
+        module: its name.
+
+    Examples:
+        >>> UntrustedModule("model.simulator", "code that you trust", "'joints:law'", "know it first", "joints").module
+        'joints'
+    """
+
+    def __init__(self, where: str, expected: str, got: str, remedy: str, module: str):
+        super().__init__(where, expected, got, remedy)
+        self.module = module
+
+
 class Deferred(InvalidInput):
     """No mistake: something that nobody knows before code is imported, which waits until all the rest is sound."""
 
@@ -93,7 +116,7 @@ def at_key(where: str, keys: Collection[str], problem: InvalidInput) -> InvalidI
         >>> at_key("model[0]", ["priors"], problem).where
         'model[0].priors.k'
     """
-    if isinstance(problem, SeveralMistakes | Deferred):
+    if isinstance(problem, SeveralMistakes | Deferred | UntrustedModule):
         return problem
     _, _, field = problem.where.partition(".")
     path = _SUBSCRIPT.sub(r".\2", field)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from vibayes.errors import InvalidInput
-from vibayes.study.mistakes import Deferred, Mistakes, require_table, shown
+from vibayes.study.mistakes import Deferred, Mistakes, UntrustedModule, require_table, shown
 from vibayes.study.signatures import NumberOrName, Numbers
 
 _LARGEST = 2**63 - 1
@@ -93,7 +93,7 @@ def _any_of(value: Any, options: list[Any], where: str, refer: Refer, default: A
     for option in [each for each in options if each not in objects]:
         try:
             return fitted(value, option, where, refer, default)
-        except Deferred:
+        except (Deferred, UntrustedModule):
             raise
         except InvalidInput as problem:
             problems.append(problem)
