@@ -11,10 +11,9 @@ import jax
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import logsumexp
 
 import vibayes as vb
-from vibayes.calibration import Replication, summarised
+from vibayes.calibration import Replication
 from vibayes.calibration.ranks import LOG_LIKELIHOOD, ecdf_band, thinned
 from vibayes.calibration.records import record_simulator
 from vibayes.calibration.result import PROBABILITIES
@@ -70,7 +69,7 @@ class Quadrature:
         chosen = rng.choice(len(GRID), 400, p=weights / weights.sum())
         points = (chosen + rng.random(400))[:, None] / len(GRID)
         distances = candidate.judge(points, np.inf)
-        return Draws(points, np.full(400, 1 / 400), distances, float(logsumexp(logs)) - np.log(len(GRID)))
+        return Draws(points, np.full(400, 1 / 400), distances, float(np.logaddexp.reduce(logs)) - np.log(len(GRID)))
 
 
 def record(**more: Any) -> vb.Record:
@@ -222,8 +221,11 @@ def compared() -> vb.Calibration:
 
 
 def sharpened(found: vb.Calibration, power: float) -> vb.Calibration:
-    shares = found.probabilities**power
-    return replace(found, probabilities=shares / shares.sum(axis=1, keepdims=True))
+    def sharp(each: Replication) -> Replication:
+        shares = np.array(each.probabilities) ** power
+        return replace(each, probabilities=tuple(shares / shares.sum()))
+
+    return replace(found, replications=tuple(map(sharp, found.replications)))
 
 
 def test_models_are_drawn_by_their_prior_probabilities(compared):
@@ -232,8 +234,8 @@ def test_models_are_drawn_by_their_prior_probabilities(compared):
 
 def test_exact_probabilities_of_models_are_calibrated(compared):
     assert compared.calibrated
-    names = ["flat: level", f"flat: {LOG_LIKELIHOOD}", "ramp: slope", f"ramp: {LOG_LIKELIHOOD}"]
-    assert list(compared.ranks) == names
+    assert sorted(compared.ranks) == ["level", LOG_LIKELIHOOD, "slope"]
+    assert len(compared.ranks["level"]) + len(compared.ranks["slope"]) == len(compared.ranks[LOG_LIKELIHOOD])
     of_truth = compared.probabilities[np.arange(compared.records), compared.true]
     error = 2.0 * of_truth.std() / np.sqrt(compared.records)
     assert abs(compared.brier - compared.expected_brier) < 4.0 * error
@@ -245,6 +247,14 @@ def test_exact_probabilities_of_models_are_calibrated(compared):
 def test_probabilities_that_are_too_sure_or_too_cautious_are_noticed(compared, power, said):
     found = sharpened(compared, power)
     assert found.corrected_p[PROBABILITIES] < 0.01 and f"{PROBABILITIES}: {said}" in found.verdict
+
+
+def test_records_of_one_model_can_be_looked_at_alone(compared):
+    alone = compared.of("ramp")
+    assert alone.records == int(np.sum(compared.true == 1)) and list(alone.ranks) == ["slope", LOG_LIKELIHOOD]
+    np.testing.assert_array_equal(alone.ranks["slope"], compared.ranks["slope"])
+    with pytest.raises(vb.InvalidInput, match="name of a model"):
+        compared.of("rmp")
 
 
 def test_a_summary_fits_a_screen(compared):
@@ -381,34 +391,34 @@ def backbone_problem(method: Any) -> vb.Problem:
     return vb.Problem(duffing, points, {"k": vb.LogNormal(1.0, 1.05)}, "duffing", noise=0.01, filter=method)
 
 
+def points_of(method: Any, count: int, k: float) -> list[vb.BackbonePoints]:
+    simulated = record_simulator(backbone_problem(method), 0.0)
+    found = [simulated(jax.random.key(i), {"k": k}) for i in range(count)]
+    return [each for each in found if isinstance(each, vb.BackbonePoints)]
+
+
 @pytest.mark.slow
 def test_points_leave_the_equation_errors_of_the_noise():
-    simulated = record_simulator(backbone_problem(vb.BackboneResidual(order=1, remainder=False)), 0.0)
-    points = [simulated(jax.random.key(i), {"k": 1.1}) for i in range(60)]
+    points = points_of(vb.BackboneResidual(order=1, remainder=False), 60, 1.1)
     # First order: (k − Ω²) V + ¾ α V³, from the textbook.
     left = np.stack([(1.1 - p.frequency**2) * AMPLITUDES + 0.375 * AMPLITUDES**3 for p in points])
     assert spread(left, 0.01)
 
 
 def test_the_remainder_of_a_normal_form_is_one_multiple_for_all_points():
-    plain, wide = (
-        record_simulator(backbone_problem(vb.BackboneResidual(order=1, remainder=each)), 0.0) for each in (False, True)
-    )
-    key = jax.random.key(3)
-    shift = wide(key, {"k": 1.1}).frequency - plain(key, {"k": 1.1}).frequency
+    plain, wide = (points_of(vb.BackboneResidual(order=1, remainder=each), 1, 1.1)[0] for each in (False, True))
+    shift = wide.frequency - plain.frequency
     assert np.all(shift > 0) or np.all(shift < 0)
     assert np.all(np.diff(np.abs(shift)) > 0)
 
 
 def test_amplitude_errors_are_added_to_the_amplitudes():
-    simulated = record_simulator(backbone_problem(vb.BackboneAmplitudes(order=1)), 0.0)
-    found = [simulated(jax.random.key(i), {"k": 1.0}) for i in range(60)]
+    found = points_of(vb.BackboneAmplitudes(order=1), 60, 1.0)
     assert spread(np.stack([each.amplitudes[:, 0] for each in found]) - AMPLITUDES, 0.01)
 
 
 def test_a_branch_that_is_not_there_is_drawn_again():
-    simulated = record_simulator(backbone_problem(vb.BackboneAmplitudes(order=1)), 0.0)
-    assert simulated(jax.random.key(0), {"k": 3.0}) is None
+    assert not points_of(vb.BackboneAmplitudes(order=1), 1, 3.0)
 
 
 # ---- ranks -----------------------------------------------------------------------------------------------------------
@@ -434,6 +444,6 @@ def test_the_band_holds_whole_distributions_as_often_as_it_says():
 
 
 def test_a_dropped_true_model_counts_against_the_probabilities():
-    done = [Replication(i, "a", {}, probabilities=(0.0, 1.0)) for i in range(30)]
-    found = summarised(["a", "b"], 30, done)
+    done = tuple(Replication(i, "a", {}, probabilities=(0.0, 1.0)) for i in range(30))
+    found = vb.Calibration(("a", "b"), 30, done)
     assert found.brier == 2.0 and found.right_when_above_90 == 0.0 and found.calibrated is False

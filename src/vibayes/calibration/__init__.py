@@ -2,6 +2,6 @@
 
 from vibayes.calibration.calibrate import calibrate
 from vibayes.calibration.replication import Replication
-from vibayes.calibration.result import Calibration, summarised
+from vibayes.calibration.result import Calibration
 
-__all__ = ["Calibration", "Replication", "calibrate", "summarised"]
+__all__ = ["Calibration", "Replication", "calibrate"]

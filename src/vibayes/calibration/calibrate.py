@@ -14,7 +14,7 @@ import numpy as np
 
 from vibayes.calibration.records import record_simulator
 from vibayes.calibration.replication import Replication, Setting, replicate
-from vibayes.calibration.result import Calibration, summarised
+from vibayes.calibration.result import Calibration
 from vibayes.errors import IdentifiabilityWarning, InvalidInput
 from vibayes.excitation.concrete import as_key, require_count
 from vibayes.fingerprint import fingerprint
@@ -95,7 +95,7 @@ def calibrate(
     recall = _recall(journal, (np.asarray(jax.random.key_data(own)), posed, method, noise, limits))
     show = progress if callable(progress) else _Progress(records, sys.stderr) if progress else lambda _: None
     done, notes = _replications(own, records, setting, recall, show)
-    return summarised([each.name for each in posed], records, done, time.perf_counter() - start, notes)
+    return Calibration(tuple(p.name for p in posed), records, tuple(done), time.perf_counter() - start, notes)
 
 
 def _replications(

@@ -113,7 +113,7 @@ def holm(p: Mapping[str, float]) -> dict[str, float]:
 def departure(name: str, ranks: np.ndarray) -> str:
     """What is wrong with posteriors whose ranks of a quantity are not uniform, in words."""
     shift, spread = ranks.mean() - 0.5, np.mean((ranks - 0.5) ** 2) - 1.0 / 12.0
-    if name.endswith(LOG_LIKELIHOOD):
+    if name == LOG_LIKELIHOOD:
         return "draws are less likely than the truth" if shift > 0 else "draws are more likely than the truth"
     # In standard errors of the mean of uniform ranks; that of ranks that lie at both ends is up to 1.7 times as large.
     if abs(shift) > _SHIFTED / np.sqrt(12.0 * len(ranks)):

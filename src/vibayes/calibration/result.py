@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,8 @@ import numpy as np
 from vibayes.calibration.model_probabilities import Bin, brier, brier_p, expected_brier, reliability, sure
 from vibayes.calibration.ranks import LOG_LIKELIHOOD, bins_for, departure, holm, uniformity_p
 from vibayes.calibration.replication import Replication
+from vibayes.errors import InvalidInput
+from vibayes.naming import nearest
 from vibayes.notebook import card
 
 PROBS = 0.5, 0.9, 0.95
@@ -30,14 +31,7 @@ class Calibration:
     Attributes:
         models: names, in the order they were posed.
         asked: records that were asked for.
-        ranks: normalised ranks of the truth by quantity, between 0 and 1: one per record that is of the model. With
-            several models a quantity is called ``model: parameter``.
-        true: number of the true model of every record that was inferred.
-        probabilities: of all models, (records, models); NaN where the method gives none.
-        draws: of the posterior among which the truth was ranked, record by record.
-        effective: independent draws that those of the true model are worth, likewise.
-        failures: why records could not be inferred, one entry for each of them.
-        redrawn: draws of the priors that could not be simulated, and were drawn again.
+        replications: those that were made, in the order of their numbers, without posteriors.
         seconds: that it took.
         notes: what must be known of the result.
         level: probability, corrected for the number of tests, below which a quantity is not calibrated.
@@ -45,26 +39,75 @@ class Calibration:
 
     models: tuple[str, ...]
     asked: int
-    ranks: dict[str, np.ndarray]
-    true: np.ndarray
-    probabilities: np.ndarray
-    draws: np.ndarray
-    effective: np.ndarray
-    failures: tuple[str, ...] = ()
-    redrawn: int = 0
+    replications: tuple[Replication, ...]
     seconds: float = 0.0
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     level: float = 0.01
+
+    def __post_init__(self) -> None:
+        # Draws of hundreds of posteriors are more than a result should hold.
+        bare = tuple(replace(each, posterior=None) for each in self.replications)
+        object.__setattr__(self, "replications", bare)
+
+    @cached_property
+    def _done(self) -> tuple[Replication, ...]:
+        return tuple(each for each in self.replications if not each.failure)
 
     @property
     def records(self) -> int:
         """Records that were simulated and inferred."""
-        return len(self.true)
+        return len(self._done)
+
+    @cached_property
+    def ranks(self) -> dict[str, np.ndarray]:
+        """Normalised ranks of the truth by quantity, between 0 and 1: of the parameters of the true model, whichever it
+        is, and of the log-likelihood.
+        """
+        names = dict.fromkeys(name for each in self._done for name in each.ranks)
+        ordered = [*(name for name in names if name != LOG_LIKELIHOOD), *(n for n in names if n == LOG_LIKELIHOOD)]
+        return {n: np.array([each.ranks[n] for each in self._done if n in each.ranks]) for n in ordered}
+
+    @cached_property
+    def true(self) -> np.ndarray:
+        """Number of the true model of every record."""
+        return np.array([self.models.index(each.model) for each in self._done], int)
+
+    @cached_property
+    def probabilities(self) -> np.ndarray:
+        """Of all models, (records, models); NaN where the method gives none."""
+        return np.array([each.probabilities for each in self._done], float).reshape(self.records, len(self.models))
+
+    @property
+    def draws(self) -> np.ndarray:
+        """Draws of the posterior among which the truth was ranked, record by record."""
+        return np.array([each.draws for each in self._done], int)
+
+    @property
+    def effective(self) -> np.ndarray:
+        """Independent draws that those of the true model are worth, likewise."""
+        return np.array([each.effective for each in self._done], float)
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why records could not be inferred, one entry for each of them."""
+        return tuple(f"record {each.number}: {each.failure}" for each in self.replications if each.failure)
+
+    @property
+    def redrawn(self) -> int:
+        """Draws of the priors that could not be simulated, and were drawn again."""
+        return sum(each.redrawn for each in self.replications)
+
+    def of(self, model: str) -> Calibration:
+        """Ranks of the records of one model alone; its probability is no part of it."""
+        if model not in self.models:
+            raise InvalidInput("Calibration.of", "the name of a model", repr(model), nearest(model, self.models))
+        mine = tuple(replace(each, probabilities=(1.0,)) for each in self.replications if each.model == model)
+        return Calibration((model,), len(mine), mine, self.seconds, self.notes, self.level)
 
     @property
     def parameters(self) -> tuple[str, ...]:
         """Quantities that are parameters."""
-        return tuple(name for name in self.ranks if not name.endswith(LOG_LIKELIHOOD))
+        return tuple(name for name in self.ranks if name != LOG_LIKELIHOOD)
 
     @property
     def ess_min(self) -> float:
@@ -237,33 +280,6 @@ class Calibration:
         ]  # fmt: skip
         head = ("quantity", "50 %", "90 %", "95 %", "p", "Holm")
         return card(f"Calibration over {self.records} records", head, rows, [self.verdict, *self.notes])
-
-
-def summarised(
-    models: Sequence[str], asked: int, replications: Sequence[Replication], seconds: float = 0.0, notes: tuple = ()
-) -> Calibration:
-    """A calibration of replications, in the order of their numbers."""
-    done = [each for each in replications if not each.failure]
-    ranks: dict[str, list[float]] = {}
-    for each in done:
-        before = f"{each.model}: " if len(models) > 1 else ""
-        for name, rank in each.ranks.items():
-            ranks.setdefault(before + name, []).append(rank)
-    order = {name: place for place, name in enumerate(models)}
-    names = sorted(ranks, key=lambda name: order.get(name.partition(": ")[0], 0))
-    return Calibration(
-        models=tuple(models),
-        asked=asked,
-        ranks={name: np.array(ranks[name]) for name in names},
-        true=np.array([order[each.model] for each in done], int),
-        probabilities=np.array([each.probabilities for each in done], float).reshape(len(done), len(models)),
-        draws=np.array([each.draws for each in done], int),
-        effective=np.array([each.effective for each in done], float),
-        failures=tuple(f"record {each.number}: {each.failure}" for each in replications if each.failure),
-        redrawn=sum(each.redrawn for each in replications),
-        seconds=seconds,
-        notes=notes,
-    )
 
 
 def _covered(ranks: np.ndarray, prob: float) -> float:

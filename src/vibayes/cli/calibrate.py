@@ -71,7 +71,7 @@ def _tell(found: Any, folder: Path, study: Path, speech: Speech) -> None:
     if figure:
         speech.say(f"Figure: {figure}")
     speech.result({"study": str(study), "asked": found.asked, "figure": figure, **found.to_dict()})
-    if len(found.true) + len(found.failures) < found.asked:
+    if len(found.replications) < found.asked:
         raise Interrupted(f"interrupted; {found.records} records are kept in '{folder}': the same command goes on")
     if not found.records:
         raise typer.Exit(1)

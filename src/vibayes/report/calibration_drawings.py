@@ -30,10 +30,10 @@ def figure_of_calibration(calibration: Calibration) -> Any:
 
     Examples:
         >>> import numpy as np
-        >>> from vibayes.calibration import Replication, summarised
+        >>> from vibayes.calibration import Calibration, Replication
         >>> from vibayes.report import figure_of_calibration
         >>> done = [Replication(i, "line", {}, {"slope": (i + 0.5) / 40}, 100, 300.0, (1.0,)) for i in range(40)]
-        >>> len(figure_of_calibration(summarised(["line"], 40, done)).axes)
+        >>> len(figure_of_calibration(Calibration(("line",), 40, tuple(done))).axes)
         2
     """
     return picture_of(of_calibration(calibration))
