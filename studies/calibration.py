@@ -43,10 +43,10 @@ def oscillator(*members: vb.Element) -> vb.Structure:
     return vb.Structure.single_dof(1.0, [vb.Damper("c"), *members], sensors=SENSORS)
 
 
-def forced() -> vb.Record:
+def forced(samples: int = SAMPLES, deviation: float = 2.0) -> vb.Record:
     """A random force that was measured. Outputs play no part: they are simulated again and again."""
-    force = vb.band_limited_noise(2, RATE, SAMPLES, 2.0, high_hz=4.0)
-    blank = np.sin(np.arange(SAMPLES))
+    force = vb.band_limited_noise(2, RATE, samples, deviation, high_hz=4.0)
+    blank = np.sin(np.arange(samples))
     return vb.Record.from_arrays(rate=RATE, input=np.asarray(force.values)[:, 0], output=blank)
 
 
@@ -66,7 +66,7 @@ def integrated() -> Route:
 
 def abc() -> Route:
     """The same, by distances."""
-    return integrated()[0], vb.FollowAndWeigh(fits=30, searches=2, particles=200, draws=400)
+    return integrated()[0], vb.FollowAndWeigh(fits=20, searches=1, particles=100, draws=400, rounds=2)
 
 
 def filtered() -> Route:
@@ -93,20 +93,20 @@ def backbone() -> Route:
     priors = {"k": vb.LogNormal(1.0, 1.1), "k3": vb.Uniform(0.1, 1.0), "s": vb.LogNormal(0.005, 1.5)}
     method = vb.BackboneResidual(order=1, remainder=False)
     problem = vb.Problem(structure, points, priors, "duffing", noise="s", filter=method)
-    return [problem], vb.AdaptiveMetropolis(chains=4, draws=1000)
+    return [problem], vb.AdaptiveMetropolis(chains=4, draws=400)
 
 
 def models() -> Route:
     """Five laws of one oscillator, that differ by little more than the noise."""
-    record, noise = forced(), {"s": vb.LogNormal(0.004, 1.5)}
+    record, noise = forced(60, 6.0), {"s": vb.LogNormal(0.01, 1.5)}
     laws = {
         "linear": ([vb.Spring("k")], {}),
         "cubic": ([vb.Duffing("k", "k3")], {"k3": vb.LogNormal(100.0, 2.5)}),
         "trilinear": (
             [vb.PiecewiseLinearSpring.around_zero("k", ("k1",), ("d",))],
-            {"k1": vb.LogNormal(60.0, 1.5), "d": vb.LogNormal(0.1, 1.5)},
+            {"k1": vb.LogNormal(60.0, 1.5), "d": vb.LogNormal(0.15, 1.5)},
         ),
-        "friction": ([vb.Spring("k"), vb.CoulombFriction("f")], {"f": vb.LogNormal(0.1, 2.5)}),
+        "friction": ([vb.Spring("k"), vb.CoulombFriction("f")], {"f": vb.LogNormal(0.5, 2.5)}),
         "bilinear": (
             [vb.BilinearHysteresis("k", "y", "r")],
             {"y": vb.LogNormal(8.0, 1.5), "r": vb.Uniform(0.05, 0.6)},
@@ -116,7 +116,8 @@ def models() -> Route:
         vb.Problem(oscillator(*members), record, {"c": C, "k": K, **own, **noise}, name, noise="s")
         for name, (members, own) in laws.items()
     ]
-    return problems, vb.DataAnnealedSMC(effective=200, populations=2, chains=40)
+    method = vb.DataAnnealedSMC(effective=200, populations=2, chains=40, conditional_ess=0.1, margin=12.0)
+    return problems, method
 
 
 ROUTES: dict[str, Callable[[], Route]] = {
