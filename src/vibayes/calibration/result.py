@@ -251,7 +251,7 @@ class Calibration:
         if self.failures:
             lines.append(f"{len(self.failures)} records could not be inferred; the first: {self.failures[0]}")
         if self.redrawn:
-            lines.append(f"{self.redrawn} draws of the priors could not be simulated, and were drawn again")
+            lines.append(f"draws of the priors that could not be simulated, and were drawn again: {self.redrawn}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def _table(self) -> list[str]:
