@@ -26,6 +26,7 @@ from vibayes import (  # noqa: E402
     structure,
 )
 from vibayes.backbone import *  # noqa: E402, F403
+from vibayes.calibration import Calibration, calibrate  # noqa: E402
 from vibayes.conditioning import *  # noqa: E402, F403
 from vibayes.constraints import Increasing, distinct_slopes  # noqa: E402
 from vibayes.distance import NMSE  # noqa: E402
@@ -50,6 +51,7 @@ from vibayes.structure import *  # noqa: E402, F403
 
 __all__ = [
     "NMSE",
+    "Calibration",
     "Finding",
     "IdentifiabilityWarning",
     "Increasing",
@@ -62,6 +64,7 @@ __all__ = [
     "Problem",
     "Record",
     "Uniform",
+    "calibrate",
     "diagnose",
     "distinct_slopes",
     "infer",

@@ -11,7 +11,9 @@ import typer
 
 from vibayes.cli.outcome import Interrupted
 
-COMMANDS = ("new", "check", "identify", "resume", "report", "compare", "predict", "simulate", "datasets", "demo")
+COMMANDS = (
+    "new", "check", "calibrate", "identify", "resume", "report", "compare", "predict", "simulate", "datasets", "demo",
+)  # fmt: skip
 """In the order of a day's work; the function has the name of its file."""
 
 app = typer.Typer(

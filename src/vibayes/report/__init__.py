@@ -2,6 +2,7 @@
 
 from vibayes.report.backbones import figure_of_backbone_fit, figure_of_decay
 from vibayes.report.branches import figure_of_branches, figure_of_isola_levels
+from vibayes.report.calibration_drawings import figure_of_calibration
 from vibayes.report.estimates import figure_of_estimate, figure_of_estimated_loop
 from vibayes.report.figures import (
     figure_of_accuracy,
@@ -22,6 +23,7 @@ __all__ = [
     "figure_of_accuracy",
     "figure_of_backbone_fit",
     "figure_of_branches",
+    "figure_of_calibration",
     "figure_of_decay",
     "figure_of_estimate",
     "figure_of_estimated_loop",

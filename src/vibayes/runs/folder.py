@@ -188,12 +188,16 @@ def _moved(files: dict[str, Path], details: Details, beside: Path) -> dict[str, 
 
 
 def _left_by_a_beginning(path: Path, text: str) -> bool:
-    """Whether a run of this study that was killed while it was being begun left this, or `vibayes check` did."""
+    """Whether a run of this study that was killed while it was being begun left this, or `vibayes check` or
+    `calibrate` did.
+    """
     if path.name == STUDY:
         return path.is_file() and path.read_bytes() == text.encode()
     if path.name == FIGURES:
         return path.is_dir() and not any(path.iterdir())
-    return path.name in (_LOCK, COPY, CHECKSUMS, "check") or (path.name.startswith(".") and path.name.endswith(".tmp"))
+    if path.name in ("check", "calibration"):
+        return True
+    return path.name in (_LOCK, COPY, CHECKSUMS) or (path.name.startswith(".") and path.name.endswith(".tmp"))
 
 
 def refuse_links(folder: Path) -> None:
