@@ -22,6 +22,7 @@ RATE, SAMPLES, NOISE = 100.0, 1000, 0.05
 STIFFNESSES = 700.0, 1e3, 1.5e3, 2.2e3, 3.2e3, 5e3, 8e3
 """From which the best linear spring is sought."""
 QUICK = vb.FollowAndWeigh(fits=80, particles=250, draws=750, rounds=2)
+QUICK_LIKELIHOOD = vb.DataAnnealedSMC(effective=100, populations=2, chains=40, max_sweeps=40)
 
 
 @dataclass(frozen=True)
@@ -89,14 +90,19 @@ def run(case: Case, description: str | None, **more: dict[str, Any]) -> None:
     record, floor = measure(case.true_structure, chosen.seed, case.noise, 300 if chosen.quick else SAMPLES)
     problems = [case.candidate(record, breaks, **own) for breaks in ((1, 2) if chosen.quick else range(4))]
     posterior = vb.infer(chosen.seed, problems, method_of(chosen, case.settings), progress=not chosen.json)
+    likelihood = QUICK_LIKELIHOOD if chosen.quick else vb.DataAnnealedSMC()
+    trajectory = vb.infer(chosen.seed, problems, likelihood, progress=not chosen.json)
     print(f"{case.title}, seed {chosen.seed}: noise floor {floor:.4g}\n{posterior.summary()}")
+    print(f"By the likelihood of trajectories:\n{trajectory.summary()}")
     result = figures_of(posterior) | {"noise_floor": floor}
+    result |= {name: answer_of(each, case.truth) for name, each in (("abc", posterior), ("trajectory", trajectory))}
     model = posterior.selected
     if case.truth is not None and set(case.truth) == set(model.draws):
         for percent in (90, 95):
             inside = {name: value in model.interval(name, percent / 100.0) for name, value in case.truth.items()}
             result[f"truth_in_{percent}"] = inside
     result["mean_model_nmse"] = vb.predict(chosen.seed, model, draws=20 if chosen.quick else 200).nmse_at_mean
+    result["best_model_nmse"] = float(np.min(model.distances))
     result["naive"] = naive_of(record, STIFFNESSES[::3] if chosen.quick else STIFFNESSES)
     told(result["naive"])
     if chosen.out:
@@ -134,6 +140,29 @@ def figures_of(posterior: vb.Posterior) -> dict[str, Any]:
         "seconds": posterior.seconds,
         "notes": list(posterior.notes),
     }
+
+
+def answer_of(posterior: vb.Posterior, truth: Mapping[str, float] | None) -> dict[str, Any]:
+    """One answer; parameters are those of the true model, if it is among the candidates, else of the selected one."""
+    drawn = [model for model in posterior if len(model.weights)]
+    right = [model for model in drawn if truth is not None and set(truth) == set(model.draws)]
+    model = right[0] if right else posterior.selected
+    answer = {
+        "probabilities": posterior.probabilities,
+        "log_evidence": {each.name: each.log_evidence for each in posterior},
+        "log_evidence_error": {each.name: each.log_evidence_error for each in posterior},
+        "ess": {each.name: each.least_effective for each in drawn},
+        "parameters_of": model.name,
+        "posterior_mean": model.mean(),
+        "ci95": {name: list(model.interval(name, 0.95)) for name in model.draws},
+        "regions_visited": regions_of(posterior)["regions_visited"],
+        "simulations": posterior.simulations,
+        "seconds": posterior.seconds,
+        "notes": list(posterior.notes),
+    }
+    if right and truth is not None:
+        answer["truth_in_95"] = {name: value in model.interval(name, 0.95) for name, value in truth.items()}
+    return answer
 
 
 def regions_of(posterior: vb.Posterior) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 
 import vibayes as vb
@@ -72,6 +73,7 @@ def attack(tries: int, seed: int, folder: Path) -> list[str]:
     count = min(tries, TOPOLOGIES)
 
     def part(which: int) -> list[str]:
+        jax.clear_caches()  # programs of other topologies would fill the memory
         topology = topology_of(seed * TOPOLOGIES + which, which)
         found = []
         for number in range(which, tries, count):
@@ -233,10 +235,12 @@ def _motion(structure: vb.Structure, outputs: np.ndarray, events: list[tuple], s
         stuck = _stuck([event for event in events if event[1] == friction.name])
         for name in beside:
             own = [event for event in events if event[1] == name]
-            for begin, end in stuck:
+            begins = [begin for begin, _ in stuck[1:]] + [np.inf]
+            for (begin, end), following in zip(stuck, begins, strict=True):
                 dropped |= {event for event in own if begin - SETTLING <= event[0] <= end + SETTLING}
                 if np.isfinite(end):
-                    branches.append((end, name, _branch(own, end + SETTLING)))
+                    # A slide may be shorter than the settling: where it ends, rounding decides again.
+                    branches.append((end, name, _branch(own, min(end + SETTLING, following - 1e-9))))
     return Motion(outputs, [event for event in events if event not in dropped], status, sorted(branches))
 
 

@@ -23,7 +23,7 @@ from vibayes.likelihood import DistanceTarget, PrefixTarget, TrajectoryTarget
 from vibayes.posterior import Level, ModelPosterior, Posterior
 from vibayes.problem import Problem
 from vibayes.progress import Progress, watched
-from vibayes.samplers import DataAnnealedABC, DataAnnealedSMC, TemperedSMC
+from vibayes.samplers import DataAnnealedSMC, FollowAndWeigh, TemperedSMC
 from vibayes.samplers.likely import LikelihoodSampler
 from vibayes.samplers.shapes import Draws, Sampler, Snapshot
 from vibayes.sampling import sampled, stopwatch
@@ -50,7 +50,7 @@ def infer(
         key: a whole number or a JAX random key; the same key gives the same result.
         problems: the candidates, all of the same record.
         method: of inference. By default `DataAnnealedSMC` where inputs were measured, with the likelihood of simulated
-            trajectories; `DataAnnealedABC` where a problem has a distance of its own; `TemperedSMC` where inputs are
+            trajectories; `FollowAndWeigh` where a problem has a distance of its own; `TemperedSMC` where inputs are
             random, points of backbones were measured, or a problem names a filter or a solver.
         max_simulations: end the run after about so many, with what there is.
         max_seconds: likewise. It is looked at before every batch of simulations, so that there may be no draws yet.
@@ -144,7 +144,7 @@ def default_method(problems: Sequence[Problem]) -> Sampler | LikelihoodSampler:
     """The method that fits what was measured and how it is compared."""
     if any(_unsuited(problem) for problem in problems):
         return TemperedSMC()
-    return DataAnnealedSMC() if all(isinstance(each.distance, NMSE) for each in problems) else DataAnnealedABC()
+    return DataAnnealedSMC() if all(isinstance(each.distance, NMSE) for each in problems) else FollowAndWeigh()
 
 
 def _unsuited(problem: Problem) -> str:

@@ -18,9 +18,8 @@ from vibayes.calibration.result import Calibration
 from vibayes.errors import IdentifiabilityWarning, InvalidInput
 from vibayes.excitation.concrete import as_key, require_count
 from vibayes.fingerprint import fingerprint
-from vibayes.forking import require_unforked
+from vibayes.forking import require_usable_jax
 from vibayes.journal import Journal, Recall, always_computed
-from vibayes.precision import require_double_precision
 from vibayes.problem import Problem
 from vibayes.samplers.likely import LikelihoodSampler
 from vibayes.samplers.shapes import Sampler
@@ -83,8 +82,7 @@ def calibrate(
         >>> list(found.ranks), found.coverage[90] > 0.7
         (['slope', 'log-likelihood'], True)
     """
-    require_unforked("calibrate")
-    require_double_precision("calibrate")
+    require_usable_jax("calibrate")
     posed = _require_problems(problems)
     require_count("calibrate.records", records, 1, "give a whole number")
     if not (np.isfinite(noise) and noise >= 0.0):

@@ -42,6 +42,8 @@ _AGREE = 1.01
 """R-hat of the populations above which they have found different places."""
 _FORGOTTEN = 0.1
 """Correlation with where chains began, at the end of the record, above which their draws do not count yet."""
+_STALLS = 5
+"""Steps in a row that may lead nowhere."""
 _TRIES = 400
 """Draws of the prior per particle wanted, where constraints allow few."""
 
@@ -127,6 +129,8 @@ class Population:
     correlation: float = np.nan
     """With where the chains of the last step began, in the worst coordinate."""
     sweeps: int = 0
+    stalls: int = 0
+    """Steps in a row that have led nowhere."""
 
     @property
     def complete(self) -> bool:
@@ -179,12 +183,14 @@ def _stepped(rng, target: Annealable, now: Population, plan: Plan, gates: Sequen
         level = now.kernel.adjusted(again, samples, level, plan.conditional_ess)
         after = now.kernel.log(again, level)
     weights, log_mean = _weights(before, after)
-    if weights is None or (level == now.level and samples == now.samples):
+    # Chains that have not moved cannot reach a higher level; they may after more sweeps.
+    stalls = now.stalls + 1 if level == now.level and samples == now.samples else 0
+    if weights is None or stalls > (_STALLS if now.samples else 0):
         got = "none, whatever the parameters" if not now.samples else "none"
         remedy = "widen the priors, or look for an outlier or a simulation that fails there"
         raise InvalidInput(f"model {target.name!r}, sample {samples}", "parameters that explain it", got, remedy)
     following = replace(
-        now, samples=samples, level=level, log_evidence=now.log_evidence + log_mean,
+        now, samples=samples, level=level, stalls=stalls, log_evidence=now.log_evidence + log_mean,
         variance=now.variance + _variance(weights, now.sweeps),
     )  # fmt: skip
     ahead = min((gate for gate in gates if gate > samples), default=samples)
@@ -378,6 +384,7 @@ class Chains:
         return Population(
             points, logs, self._checkpoints, before.kernel, before.level, before.samples, before.log_evidence,
             before.variance, self._shares, self._accepted / max(self.sweeps, 1), self.correlation(), self.sweeps,
+            before.stalls,
         )  # fmt: skip
 
 
