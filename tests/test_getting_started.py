@@ -37,7 +37,8 @@ def test_the_demonstration_finds_the_spring(followed):
     posterior = open_run(folder / "tour" / "run").posterior()
     # A quadlinear spring with a region that the motion never reaches is a trilinear one: the visited ones count.
     assert posterior.selected.name in ("trilinear", "quadlinear")
-    assert posterior.regions_visited.words().startswith("3 (1.00)")
+    # Three seconds of record leave a few percent for a fourth region.
+    assert [each[3] > 0.9 for each in posterior.regions_visited.probabilities.values()] == [True]
     # The simpler springs cannot follow the record.
     assert max(posterior["linear"].probability, posterior["bilinear"].probability) < 1e-9
     text = (folder / "tour" / "run" / "report.html").read_text(encoding="utf-8")

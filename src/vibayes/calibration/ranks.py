@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy import stats
 
 from vibayes.posterior import ModelPosterior
 from vibayes.samplers.diagnostics import ess_bulk
@@ -93,6 +92,8 @@ def uniformity_p(ranks: np.ndarray) -> float:
         >>> uniformity_p(np.linspace(0.0, 1.0, 200)) > 0.99, uniformity_p(np.linspace(0.2, 0.8, 200)) < 1e-9
         (True, True)
     """
+    from scipy import stats  # takes long to import
+
     return float(stats.chisquare(counts_of(ranks)).pvalue) if len(ranks) else float("nan")
 
 
@@ -127,6 +128,8 @@ def ecdf_band(records: int, grid: np.ndarray, prob: float = 0.95) -> tuple[np.nd
     Pointwise binomial quantiles, as far out as it takes for all of them together (Säilynoja et al. 2022): how far is
     found from a thousand uniform samples.
     """
+    from scipy import stats  # takes long to import
+
     rng = np.random.default_rng(0)
     drawn = np.sort(rng.random((1000, records)), axis=1)
     counts = np.stack([np.searchsorted(each, grid, side="right") for each in drawn])

@@ -34,7 +34,7 @@ _BRIDGED = 4000
 """Draws for the evidence by bridge sampling."""
 _EMBEDDED, _FEW = 2000, 50
 """Draws of a nested model that are embedded, and effective ones among them that are worth it."""
-_CERTAIN = 0.1
+_CERTAIN = 0.03
 """Standard error, in nats, at which an evidence is good enough to spare another estimate."""
 _ACCURATE = 0.1
 """Nats by which a quicker simulation may differ from the most accurate one before draws are weighted for it."""
@@ -287,6 +287,8 @@ class Race:
             found = bridge(self.rng, self._logs(model), flat[some], logs[some], effective)
             bridged = found._replace(log=found.log - target.log_prior_share)
             best = bridged if best is None or bridged.error < best.error else best
+        if not (np.isfinite(best.log) and np.isfinite(best.error)):  # no draw of the mixture came near the posterior
+            best = evidence_of(self.now[model])
         self.evidences[model] = best
         return best
 
