@@ -10,7 +10,8 @@ squared. It must fail.
                  noise that is integrated out (integrated)
     abc          progressive fitting and importance sampling by the distance from the record
     filter       a random force that nobody measured: unscented filter, tempered SMC
-    ode_filter   the solver's error in the likelihood: EKF1 conditioned on the samples, IBIS
+    ode_filter   the solver's error in the likelihood: EKF1 conditioned on the samples, IBIS; likewise with a force
+                 that has corners (straight_lines), for which the solver is not made
     backbone     points of a backbone: first-order normal form, adaptive Metropolis
     models       which of five laws of the spring: data-annealed SMC
 """
@@ -79,11 +80,17 @@ def filtered() -> Route:
 
 
 def ode_filter() -> Route:
-    """A Duffing oscillator with about nine samples, and as many steps, to a period."""
+    """A Duffing oscillator with about sixteen samples, and as many steps, to a period; its force is smooth."""
     structure = oscillator(vb.PolynomialSpring(("k", "k3"), (1, 3)))
-    solver = vb.ODEFilter(second_order=True)
-    problem = vb.Problem(structure, forced(), {"c": C, "k": K, "k3": K3}, "duffing", noise=0.005, filter=solver)
+    priors, settings = {"c": C, "k": K, "k3": K3}, {"noise": 0.005, "filter": vb.ODEFilter(), "hold": vb.BandLimited()}
+    problem = vb.Problem(structure, forced(), priors, "duffing", **settings)
     return [problem], vb.IBIS(particles=400, max_moves=20)
+
+
+def straight_lines() -> Route:
+    """The same with a force that goes straight from sample to sample: its corners are no part of the solver's prior."""
+    (problem,), method = ode_filter()
+    return [replace(problem, hold=vb.StraightLines())], method
 
 
 def backbone() -> Route:
@@ -124,6 +131,10 @@ ROUTES: dict[str, Callable[[], Route]] = {
     "trajectory": trajectory, "abc": abc, "filter": filtered, "ode_filter": ode_filter, "backbone": backbone,
     "models": models,
 }  # fmt: skip
+BESIDE: dict[str, tuple[str, Callable[[], Route]]] = {
+    "trajectory": ("integrated", integrated), "ode_filter": ("straight_lines", straight_lines),
+}  # fmt: skip
+"""Second cases of routes, by the name that they have in the result."""
 
 
 def wrong(replication: Replication, names: list[str]) -> Replication:
@@ -168,8 +179,9 @@ def main() -> None:
     records, start = QUICK if chosen.quick else chosen.records, time.perf_counter()
     found, control = calibrated(ROUTES[chosen.route](), chosen.seed, records)
     result = {"route": chosen.route, **told(found, control)}
-    if chosen.route == "trajectory":
-        result["integrated"] = told(*calibrated(integrated(), chosen.seed, records))
+    if chosen.route in BESIDE:
+        name, second = BESIDE[chosen.route]
+        result[name] = told(*calibrated(second(), chosen.seed, records))
     result["seconds"] = time.perf_counter() - start
     if not chosen.json:
         print(f"{chosen.route}: {found}\n\ncontrol: {control}")

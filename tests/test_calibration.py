@@ -47,8 +47,10 @@ def p_values(found: np.ndarray) -> list[float]:
     return [float(stats.chisquare(each).pvalue) for each in counts]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("law", LAWS)
+# The linear law is calibrated over 200 records by the study, in `make verify` likewise.
+@pytest.mark.parametrize(
+    "law", [pytest.param("linear", marks=pytest.mark.verify), pytest.param("bilinear", marks=pytest.mark.slow)]
+)
 def test_ranks_of_the_truth_are_uniform(law):
     assert min(p_values(ranks(law))) > 0.002
 

@@ -40,11 +40,7 @@ RUNS = {
     "bilinear": Run("studies/bilinear_output_only.py", ("--seed", "1"), {"parameters.png": "bilinear_parameters.png"}),
     "bouc_wen": Run("studies/bouc_wen_pn.py", ("--seed", "1"), {"uncertainties.png": "bouc_wen_uncertainties.png"}),
     "calibration": Run(
-        "studies/calibration.py", ("--route", "trajectory", "--seed", "1"),
-        {"trajectory.png": "calibration_trajectory.png"},
-    ),
-    "calibration_models": Run(
-        "studies/calibration.py", ("--route", "models", "--seed", "1"), {"models.png": "calibration_models.png"}
+        "studies/calibration.py", ("--route", "filter", "--seed", "1"), {"filter.png": "calibration_filter.png"}
     ),
     "backbone_3nl": Run(
         "studies/backbone_3nl.py", ("--seed", "1"),
